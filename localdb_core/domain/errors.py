@@ -1,0 +1,319 @@
+"""The one exception tree.
+
+LocaldbError
+├── NotFound
+│   ├── StoreNotFound, SourceNotFound, ResourceNotFound, JobNotFound, ChunkNotFound
+├── Conflict
+│   ├── RuntimeStateLocked, DaemonRunning, IndexInProgress, JobCancelled, JobAlreadyTerminal
+├── BadInput
+│   ├── InvalidConfig ─ SchemaMismatch, StaleIndex
+│   ├── InvalidRequest
+│   ├── UnsupportedFormat
+│   └── ExtractionFailed
+├── Unavailable
+│   ├── DaemonUnreachable, ProviderUnavailable, ModelMissing, RateLimited, StorageUnavailable
+├── PluginError
+├── Unauthorized, Forbidden
+└── InternalError
+
+Each leaf carries a stable ``code``, the process exit status and the HTTP status.
+``bare`` is the message as it was raised; ``str(error)`` adds the prefix of its code.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import ClassVar, Self
+
+
+class LocaldbError(Exception):
+    """Anything localdb refuses to do, with a stable code and a way out.
+
+    ``str(error)`` is what a person reads; ``bare`` leaves out the prefix.
+    """
+
+    code: ClassVar[str] = "internal"
+    exit_status: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+    prefix: ClassVar[str] = ""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.bare = message
+        self.context: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ": ".join((*self.context, self.prefix + self.bare))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _revive, (type(self), self.bare, self.context)
+
+    def within(self, *context: str) -> Self:
+        """Say where it happened (a URI, a parser); outermost first."""
+        self.context = tuple(part for part in context if part) + self.context
+        return self
+
+
+def _revive(kind: type[LocaldbError], bare: str, context: tuple[str, ...]) -> LocaldbError:
+    error = kind.__new__(kind)
+    LocaldbError.__init__(error, bare)
+    error.context = context
+    return error
+
+
+class NotFound(LocaldbError):
+    """Something named does not exist."""
+
+    exit_status = 3
+    http_status = 404
+
+
+class StoreNotFound(NotFound):
+    """No store has this id or name."""
+
+    code = "store_not_found"
+    prefix = "store not found: "
+
+
+class SourceNotFound(NotFound):
+    """No source in scope has this id, path or URL."""
+
+    code = "source_not_found"
+    prefix = "source not found: "
+
+
+class ResourceNotFound(NotFound):
+    """No store in scope holds this resource."""
+
+    code = "resource_not_found"
+    prefix = "resource not found: "
+
+
+class JobNotFound(NotFound):
+    """No job has this id."""
+
+    code = "job_not_found"
+    prefix = "job not found: "
+
+
+class ChunkNotFound(NotFound):
+    """The resource has no such chunk."""
+
+    code = "chunk_not_found"
+    prefix = "chunk not found: "
+
+
+class Conflict(LocaldbError):
+    """Somebody else is at it."""
+
+    exit_status = 4
+    http_status = 409
+
+
+class RuntimeStateLocked(Conflict):
+    """SQLite's lock was not obtained within the busy timeout."""
+
+    code = "runtime_state_locked"
+    prefix = "database is locked: "
+
+
+class DaemonRunning(Conflict):
+    """A daemon already serves this data folder."""
+
+    code = "daemon_running"
+
+
+class IndexInProgress(Conflict):
+    """Another run holds the store's writer lock."""
+
+    code = "index_in_progress"
+    prefix = "index already in progress: "
+
+
+class JobCancelled(Conflict):
+    """The job was cancelled; what it committed stays."""
+
+    code = "job_cancelled"
+
+
+class JobAlreadyTerminal(Conflict):
+    """A finished job cannot be cancelled."""
+
+    code = "job_already_terminal"
+
+
+class BadInput(LocaldbError):
+    """The caller, the config or a document is wrong."""
+
+    exit_status = 2
+    http_status = 400
+
+
+class InvalidRequest(BadInput):
+    """Arguments that cannot be honoured."""
+
+    code = "invalid_request"
+    prefix = "invalid request: "
+
+
+class InvalidConfig(BadInput):
+    """The configuration cannot be used; the message names the key."""
+
+    code = "invalid_config"
+    http_status = 422
+    prefix = "invalid config: "
+
+
+class SchemaMismatch(InvalidConfig):
+    """The database was made by another version of the program, or another program."""
+
+
+class StaleIndex(InvalidConfig):
+    """The stored vectors come from another embedder; names both and the way out."""
+
+
+class UnsupportedFormat(BadInput):
+    """Nothing can read this document, or it has no text."""
+
+    code = "unsupported_format"
+    http_status = 422
+    prefix = "unsupported format: "
+
+
+class ExtractionFailed(BadInput):
+    """The document's format is known but it could not be read."""
+
+    code = "extraction_failed"
+    http_status = 422
+    prefix = "extraction failed: "
+
+
+class Unavailable(LocaldbError):
+    """Something outside is missing or does not answer."""
+
+    exit_status = 5
+    http_status = 502
+
+
+class DaemonUnreachable(Unavailable):
+    """The daemon does not answer."""
+
+    code = "daemon_unreachable"
+
+
+class ProviderUnavailable(Unavailable):
+    """A remote service failed after retries."""
+
+    code = "provider_unavailable"
+    prefix = "provider unavailable: "
+
+
+class ModelMissing(Unavailable):
+    """Model files are absent or damaged; the message says how to get them."""
+
+    code = "model_missing"
+    http_status = 503
+    prefix = "model missing: "
+
+
+class RateLimited(Unavailable):
+    """The remote service asked us to stop, longer than we may wait."""
+
+    code = "rate_limited"
+    prefix = "rate limited: "
+
+
+class StorageUnavailable(Unavailable):
+    """The disk is full or the data folder cannot be written."""
+
+    code = "storage_unavailable"
+    http_status = 507
+    prefix = "storage unavailable: "
+
+
+class Unauthorized(BadInput):
+    """No token, or a wrong one."""
+
+    code = "unauthorized"
+    http_status = 401
+    prefix = "not authorised: "
+
+
+class Forbidden(BadInput):
+    """The token does not reach this far."""
+
+    code = "forbidden"
+    http_status = 403
+    prefix = "not authorised: "
+
+
+class InternalError(LocaldbError):
+    """A fault of ours; the correlation id is also in the log."""
+
+    def __init__(self, message: str = "") -> None:
+        self.correlation_id = secrets.token_hex(4)
+        super().__init__(f"{message} (id {self.correlation_id})")
+
+
+class PluginError(LocaldbError):
+    """A plugin failed; says which one, where and why.
+
+    Args:
+        plugin: the entry point's name.
+        stage: where in its life it failed (``import``, ``describe``, ``hook`` …).
+        reason: one line; the traceback hangs on ``__cause__``.
+        component: the full id (``plugin/name``), when one component is at fault.
+        distribution: name and version of what was installed, when known.
+    """
+
+    code = "internal"
+
+    def __init__(
+        self, plugin: str, *, stage: str, reason: str, component: str = "", distribution: str = ""
+    ) -> None:
+        self.plugin = plugin
+        self.stage = stage
+        self.reason = reason
+        self.component = component
+        self.distribution = distribution
+        owner = component or plugin
+        origin = f" ({distribution})" if distribution else ""
+        super().__init__(f"plugin {owner}{origin}: {stage}: {reason}")
+
+
+_LEAVES: tuple[type[LocaldbError], ...] = (
+    StoreNotFound,
+    SourceNotFound,
+    ResourceNotFound,
+    JobNotFound,
+    ChunkNotFound,
+    RuntimeStateLocked,
+    DaemonRunning,
+    IndexInProgress,
+    JobCancelled,
+    JobAlreadyTerminal,
+    InvalidRequest,
+    InvalidConfig,
+    UnsupportedFormat,
+    ExtractionFailed,
+    DaemonUnreachable,
+    ProviderUnavailable,
+    ModelMissing,
+    RateLimited,
+    StorageUnavailable,
+    Unauthorized,
+    Forbidden,
+)
+
+ERRORS_BY_CODE: dict[str, type[LocaldbError]] = {leaf.code: leaf for leaf in _LEAVES}
+"""Every stable code and the class that carries it (``internal`` is left out)."""
+
+
+def error_from_code(code: str, message: str) -> LocaldbError:
+    """Rebuild the typed error from its wire form; an unknown code is internal."""
+    if code == "document_not_found":  # the old name of the code, still sent by older programs
+        code = ResourceNotFound.code
+    kind = ERRORS_BY_CODE.get(code)
+    if kind is None:
+        return InternalError(f"{code}: {message}")
+    return kind(message)

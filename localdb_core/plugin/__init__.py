@@ -1,0 +1,103 @@
+"""Everything a plugin author imports.
+
+A plugin is a distribution with an entry point in the group ``localdb.plugins``
+that names a *light module*: it imports nothing but this package, holds
+``PLUGIN = PluginInfo(...)`` and functions marked ``@hookimpl``.
+"""
+
+from localdb_core.plugin.context import (
+    AppContext,
+    DocumentService,
+    EmbedderContext,
+    IndexContext,
+    PluginContext,
+    Progress,
+    SearchService,
+    StoreService,
+    ToolContext,
+    no_progress,
+)
+from localdb_core.plugin.info import PluginInfo
+from localdb_core.plugin.markers import API_VERSION, ENTRY_POINT_GROUP, hookimpl, hookspec
+from localdb_core.plugin.probe import HEAD_SIZE, Declined, Document, ParseResult, Probe
+from localdb_core.plugin.protocols import (
+    Accepts,
+    Chunker,
+    ContextEmbedder,
+    Embedder,
+    EmbedderCard,
+    Index,
+    IndexEntry,
+    Item,
+    LegQuery,
+    Listing,
+    Measure,
+    Parser,
+    Problem,
+    Role,
+    Scored,
+    Sizing,
+    SourceKind,
+    Tool,
+    ToolFailure,
+    ToolResult,
+)
+from localdb_core.plugin.specs import (
+    ChunkerSpec,
+    EmbedderSpec,
+    IndexSpec,
+    ParserSpec,
+    SourceSpec,
+    Spec,
+    ToolSpec,
+)
+
+__all__ = [
+    "API_VERSION",
+    "ENTRY_POINT_GROUP",
+    "HEAD_SIZE",
+    "Accepts",
+    "AppContext",
+    "Chunker",
+    "ChunkerSpec",
+    "ContextEmbedder",
+    "Declined",
+    "Document",
+    "DocumentService",
+    "Embedder",
+    "EmbedderCard",
+    "EmbedderContext",
+    "EmbedderSpec",
+    "Index",
+    "IndexContext",
+    "IndexEntry",
+    "IndexSpec",
+    "Item",
+    "LegQuery",
+    "Listing",
+    "Measure",
+    "ParseResult",
+    "Parser",
+    "ParserSpec",
+    "PluginContext",
+    "PluginInfo",
+    "Probe",
+    "Problem",
+    "Progress",
+    "Role",
+    "Scored",
+    "SearchService",
+    "Sizing",
+    "SourceKind",
+    "SourceSpec",
+    "Spec",
+    "StoreService",
+    "Tool",
+    "ToolContext",
+    "ToolFailure",
+    "ToolResult",
+    "ToolSpec",
+    "hookimpl",
+    "hookspec",
+    "no_progress",
+]

@@ -1,0 +1,153 @@
+"""What a component is told about its surroundings when it is built or called."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from localdb_core.domain.chunk import Chunk
+from localdb_core.domain.query import SearchRequest, SearchResult
+from localdb_core.domain.resource import Resource
+from localdb_core.domain.store import Store, StoreStats
+
+if TYPE_CHECKING:
+    from localdb_core.plugin.protocols import EmbedderCard
+
+
+class Progress(Protocol):
+    """Called by long work: how much is done, of how much (None when unknown)."""
+
+    def __call__(self, done: int, total: int | None = None, /) -> None:
+        """Report; costs next to nothing, may be called for every page."""
+        ...
+
+
+def no_progress(done: int, total: int | None = None, /) -> None:
+    """A Progress that says nothing."""
+
+
+@dataclass(frozen=True)
+class PluginContext:
+    """What every component's ``target`` is called with.
+
+    Attributes:
+        plugin: the plugin's name.
+        config: its validated config section (the model named in ``PluginInfo.config``),
+            or None when it names no model.
+        data_dir: a folder of its own; create it when you need it.
+        cache_dir: the same for things that can be made again.
+        log: goes to stderr, tagged with the plugin's name.
+    """
+
+    plugin: str
+    config: Any = None  # Any: the plugin's own pydantic model
+    data_dir: Path = Path()
+    cache_dir: Path = Path()
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("localdb.plugin"))
+
+
+@dataclass(frozen=True)
+class EmbedderContext(PluginContext):
+    """What an embedder's ``target`` is called with.
+
+    Attributes:
+        model: the configured model name, or the path of a local folder.
+        models_dir: where downloaded models live.
+        providers: the config's ``providers[]`` entries of this embedder's kind.
+    """
+
+    model: str = ""
+    models_dir: Path = Path()
+    providers: tuple[Mapping[str, Any], ...] = ()  # Any: config values
+
+
+@dataclass(frozen=True)
+class IndexContext(PluginContext):
+    """What an index's ``target`` is called with.
+
+    Attributes:
+        folder: this store's folder, ``<data>/index/<plugin>/<store id>/``; may not exist yet.
+        store_id: the store it serves.
+        language: BCP 47 tag of most of the store's text, or None.
+        card: the embedder's card; None for a sparse leg.
+        readonly: opened to answer queries; must not write into ``folder``.
+    """
+
+    folder: Path = Path()
+    store_id: str = ""
+    language: str | None = None
+    card: EmbedderCard | None = None
+    readonly: bool = False
+
+
+class StoreService(Protocol):
+    """Stores in scope."""
+
+    def list(self) -> Sequence[Store]:
+        """Every store in scope, ordered by name."""
+        ...
+
+    def resolve(self, name_or_id: str) -> Store:
+        """The store with this id, else with this name. Raises StoreNotFound."""
+        ...
+
+    def stats(self, store: Store) -> StoreStats:
+        """Counts of one store."""
+        ...
+
+
+class DocumentService(Protocol):
+    """Reading what is indexed."""
+
+    def find(self, resource_id: str, stores: Sequence[Store]) -> tuple[Store, Resource] | None:
+        """The first of these stores that holds the resource, and the resource."""
+        ...
+
+    def text(self, store: Store, resource_id: str) -> str:
+        """The document's text, block texts joined by a blank line."""
+        ...
+
+    def chunks(self, store: Store, resource_id: str) -> list[Chunk]:
+        """Every chunk in storage order."""
+        ...
+
+    def chunk_count(self, store: Store, resource_id: str) -> int:
+        """How many chunks the resource has."""
+        ...
+
+    def page(
+        self, store: Store, *, source_id: str | None, offset: int, limit: int
+    ) -> tuple[list[Resource], int]:
+        """Resources ordered by URI, one page, and how many there are in all."""
+        ...
+
+
+class SearchService(Protocol):
+    """Searching."""
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Hybrid search over the stores in scope. Raises StoreNotFound, InvalidRequest."""
+        ...
+
+
+@dataclass(frozen=True)
+class AppContext:
+    """The services of a running application, limited to the caller's store scope."""
+
+    stores: StoreService
+    documents: DocumentService
+    search: SearchService
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class ToolContext(PluginContext):
+    """What a tool's ``target`` is called with, once per server.
+
+    ``app`` already respects the caller's ``--store`` scope.
+    """
+
+    app: AppContext | None = None

@@ -1,0 +1,47 @@
+"""The hooks a plugin may implement.
+
+All are called once per process, right after loading; none may do I/O. Each
+returns light descriptions; the code behind them is imported when first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from localdb_core.plugin.markers import hookspec
+from localdb_core.plugin.specs import (
+    ChunkerSpec,
+    EmbedderSpec,
+    IndexSpec,
+    ParserSpec,
+    SourceSpec,
+    ToolSpec,
+)
+
+
+class LocaldbSpec:
+    """Hook specifications of plugin API 1."""
+
+    @hookspec
+    def localdb_parsers(self) -> Iterable[ParserSpec]:  # type: ignore[empty-body]
+        """Parsers this plugin offers."""
+
+    @hookspec
+    def localdb_embedders(self) -> Iterable[EmbedderSpec]:  # type: ignore[empty-body]
+        """Embedders this plugin offers."""
+
+    @hookspec
+    def localdb_indexes(self) -> Iterable[IndexSpec]:  # type: ignore[empty-body]
+        """Dense and sparse indexes this plugin offers."""
+
+    @hookspec
+    def localdb_tools(self) -> Iterable[ToolSpec]:  # type: ignore[empty-body]
+        """Tools this plugin offers to agents."""
+
+    @hookspec
+    def localdb_sources(self) -> Iterable[SourceSpec]:  # type: ignore[empty-body]
+        """Kinds of sources this plugin can list."""
+
+    @hookspec
+    def localdb_chunkers(self) -> Iterable[ChunkerSpec]:  # type: ignore[empty-body]
+        """Chunkers this plugin offers."""

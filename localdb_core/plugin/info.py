@@ -1,0 +1,26 @@
+"""What a plugin says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """The ``PLUGIN`` constant of a plugin's light module.
+
+    Args:
+        api: lowest plugin API it needs, ``"1.0"``.
+        summary: one line, shown by ``localdb plugin list``.
+        config: ``"module:Model"``, a pydantic model that forbids unknown keys; its
+            section stands in the config under ``plugins.config.<plugin name>``.
+        homepage: where to report a fault; printed with failures.
+
+    The plugin's name is the entry point's name and its version is the
+    distribution's; neither is repeated here.
+    """
+
+    api: str
+    summary: str = ""
+    config: str | None = None
+    homepage: str | None = None

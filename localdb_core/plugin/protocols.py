@@ -1,0 +1,279 @@
+"""What plugins implement. Protocols only: nothing to inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from localdb_core.domain.chunk import Piece
+from localdb_core.domain.ids import ChunkId
+from localdb_core.domain.resource import Block
+from localdb_core.domain.store import Source as SourceRow
+from localdb_core.plugin.context import Progress
+from localdb_core.plugin.probe import ParseResult, Probe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    Vector = NDArray[np.float32]
+
+Role = Literal["query", "passage"]
+
+
+class Parser(Protocol):
+    """Turns one file into a document, or declines it."""
+
+    def parse(self, path: Path, probe: Probe, progress: Progress) -> ParseResult:
+        """The document in ``path``.
+
+        Call ``progress(pages, of)`` now and then in long documents. Returns
+        ``Declined`` when the file is not of this format. Raises ``UnsupportedFormat``
+        when there is no text to be had (scanned, encrypted) and ``ExtractionFailed``
+        when the file is damaged; anything else counts as a crash of this document.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderCard:
+    """Facts about a loaded embedder; the fingerprint identifies its vectors.
+
+    Attributes:
+        name: model name, for people.
+        dimension: length of a vector.
+        max_tokens: longest input, prefix and special tokens included.
+        fingerprint: hash over weights, tokenizer, pooling, prefixes, cap and precision:
+            equal fingerprints, equal vectors.
+        prefixes: what is put before a text, by role; already applied by ``embed``.
+        languages: BCP 47 tags the model knows; None is unknown or many.
+        batch_invariant: a vector does not depend on its neighbours in a call.
+    """
+
+    name: str
+    dimension: int
+    max_tokens: int
+    fingerprint: str
+    encoding: Literal["float32", "binary"] = "float32"
+    space: Literal["cosine", "dot"] = "cosine"
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    languages: tuple[str, ...] | None = None
+    licence: str = ""
+    batch_invariant: bool = True
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. ``embed`` must bear ``EmbedderSpec.callers`` threads."""
+
+    @property
+    def card(self) -> EmbedderCard:
+        """What this embedder is."""
+        ...
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Float32 array (n, dimension), unit length, one row per text, in order.
+
+        An over-long text is truncated, not refused; no texts give (0, dimension).
+        """
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as a passage, prefix and special tokens included."""
+        ...
+
+    def close(self) -> None:
+        """Release the model; called once, after the last ``embed``."""
+        ...
+
+
+class ContextEmbedder(Embedder, Protocol):
+    """An embedder that reads the document around a chunk (``uses_context``)."""
+
+    def embed_document(self, context: str, chunks: Sequence[str]) -> Vectors:
+        """One vector per chunk, each knowing the whole ``context``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """One chunk for an index: ``text`` for a sparse leg, ``vector`` for a dense one."""
+
+    chunk_id: ChunkId
+    text: str | None = None
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LegQuery:
+    """One question to one leg. No filters: those are the catalog's business (E-3)."""
+
+    limit: int
+    text: str = ""
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A hit of one leg; a higher score is better."""
+
+    chunk_id: ChunkId
+    score: float
+
+
+class Index(Protocol):
+    """One leg of one store. One process writes at a time; others may read."""
+
+    def upsert(self, entries: Sequence[IndexEntry]) -> None:
+        """Add or replace; idempotent per chunk id."""
+        ...
+
+    def delete(self, chunk_ids: Collection[ChunkId]) -> None:
+        """Remove; unknown ids are fine."""
+        ...
+
+    def query(self, query: LegQuery) -> list[Scored]:
+        """At most ``limit`` hits, best first, ties by chunk id.
+
+        A dense leg answers with ``1 - cosine distance / 2``, in [0, 1].
+        """
+        ...
+
+    def ids(self) -> Iterator[ChunkId]:
+        """Every id held, in any order; compared with the catalog when mending."""
+        ...
+
+    def count(self) -> int:
+        """How many entries are held."""
+        ...
+
+    def flush(self) -> None:
+        """Make everything upserted and deleted so far durable and visible to readers."""
+        ...
+
+    def close(self) -> None:
+        """Release files and locks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a source offers, before it is read.
+
+    Attributes:
+        uri: normalised; ``locator`` is what the resource id hashes (L-DOM-44).
+        path: where its bytes are; web sources spool to a file.
+        size, mtime_ns: for the skip rule (S-3); None when there is none.
+        added_at: RFC 3339 UTC in whole seconds.
+    """
+
+    uri: str
+    locator: str
+    path: Path
+    name: str
+    size: int | None = None
+    mtime_ns: int | None = None
+    added_at: str = ""
+    mime: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An item that is there but cannot be read."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a source found.
+
+    ``complete`` is False when something could not be looked at; then nobody may
+    conclude that a missing item is gone (L-ING-52), and ``reason`` says why.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    complete: bool = True
+    reason: str = ""
+
+
+class SourceKind(Protocol):
+    """Lists the items of a source row."""
+
+    def list(self, source: SourceRow, accepts: Accepts) -> Listing:
+        """Everything the source offers now, sorted by URI. Never raises for one bad item."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """Suffixes (with dot) and whole file names that installed parsers claim."""
+
+    suffixes: frozenset[str] = frozenset()
+    filenames: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """How chunks are measured.
+
+    Attributes:
+        target: largest chunk, in the unit of ``measure``.
+        overlap: shared between neighbours, same unit; 0 is none.
+        measure: sizes of many texts in one call: tokens without special ones, or
+            characters when the embedder has no tokenizer.
+        code_limit: characters for code.
+        window_turns, stride_turns: for messages.
+    """
+
+    target: int
+    measure: Measure
+    overlap: int = 0
+    code_limit: int = 3000
+    window_turns: int = 6
+    stride_turns: int = 3
+
+
+class Measure(Protocol):
+    """Sizes of texts."""
+
+    def __call__(self, texts: Sequence[str], /) -> list[int]:
+        """One size per text, in order."""
+        ...
+
+
+class Chunker(Protocol):
+    """Cuts blocks into pieces."""
+
+    def cut(self, blocks: Sequence[Block], sizing: Sizing) -> list[Piece]:
+        """Pieces in order. Gets one block, or all claimed ones for scope ``document``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answers: text for the model, and data where the surface sends it."""
+
+    text: str
+    data: Mapping[str, Any] | None = None  # Any: JSON values
+
+
+class Tool(Protocol):
+    """One tool, built once per server."""
+
+    def run(self, arguments: Any) -> ToolResult:  # Any: the tool's own argument model
+        """Answer one call. Raises LocaldbError or ToolFailure for what the caller did wrong."""
+        ...
+
+
+class ToolFailure(Exception):
+    """A business error with its own wording, sent as ``{"error": {code, message}}``."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

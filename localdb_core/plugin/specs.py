@@ -1,0 +1,127 @@
+"""Light descriptions of components: small, frozen, standard library only.
+
+Each names its code by ``target`` (``"module:attribute"``), which is imported when
+it is first needed and called with a context (:mod:`localdb_core.plugin.context`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Encoding = Literal["float32", "binary"]
+Leg = Literal["dense", "sparse"]
+Effects = Literal["read", "write", "destructive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """Fields every description has. ``name`` is unique within its plugin and kind."""
+
+    name: str
+    target: str
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserSpec(Spec):
+    """A parser and the files it claims.
+
+    Attributes:
+        media_types: such as ``text/rtf``.
+        suffixes: with the dot, lower case: ``.rtf``.
+        filenames: whole names, compared as they are: ``Cargo.lock``.
+        magic: byte prefixes, compared after a byte-order mark and white space.
+        version: raise it when the output changes; documents made by an older
+            version are parsed again at the next run.
+        runs: ``process`` for libraries that may hang, crash or eat memory.
+        stall_limit: seconds without progress before the document is given up.
+        total_limit: seconds for the whole document.
+        memory_limit: bytes of address space of the worker process; None is no limit.
+    """
+
+    media_types: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+    version: str = "1"
+    runs: Literal["thread", "process"] = "thread"
+    stall_limit: float = 30.0
+    total_limit: float = 600.0
+    memory_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderSpec(Spec):
+    """An embedder: the light half; runtime facts stand in its ``EmbedderCard``.
+
+    Attributes:
+        models: names or ``*`` patterns of the models it serves; empty is any.
+        encoding: how vectors are stored.
+        uses_context: has ``embed_document``.
+        needs_network: cannot work offline.
+        callers: threads that may call ``embed`` side by side and are worth it.
+        group: embedders of one group serve the same model and may be exchanged
+            without re-embedding.
+    """
+
+    models: tuple[str, ...] = ()
+    encoding: Encoding = "float32"
+    uses_context: bool = False
+    needs_network: bool = False
+    callers: int = 1
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSpec(Spec):
+    """An index: one leg; one instance, one folder and one writer lock per store."""
+
+    leg: Leg
+    encodings: tuple[Encoding, ...] = ("float32",)
+    persistent: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec(Spec):
+    """A tool an agent may call.
+
+    Attributes:
+        surface: the named tool set it belongs to; ``core`` is the contract's five.
+        title: for people.
+        description: for the model: purpose, when to use, what comes back.
+        arguments: ``"module:Model"``, a pydantic model of the input.
+        effects: what calling it may change.
+        idempotent: calling twice changes no more than calling once.
+    """
+
+    surface: str
+    title: str
+    description: str
+    arguments: str
+    effects: Effects = "read"
+    idempotent: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSpec(Spec):
+    """A kind of source, such as ``path``.
+
+    ``can_observe_all`` is False when absence of an item never means it is gone.
+    """
+
+    kind: str
+    can_observe_all: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkerSpec(Spec):
+    """A chunker and the block kinds it claims.
+
+    ``presets`` narrows the claim to files of these presets; empty is all.
+    ``scope`` is ``document`` for a chunker that must see every claimed block at once.
+    """
+
+    claims: tuple[str, ...]
+    presets: tuple[str, ...] = ()
+    scope: Literal["block", "document"] = "block"

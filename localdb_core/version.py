@@ -1,0 +1,10 @@
+"""Versions: the program's and the plugin API's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__version__: Final = "0.1.0"
+
+API_VERSION: Final = (1, 0)
+"""Plugin API: a plugin runs when the major is equal and its minor is not newer."""
