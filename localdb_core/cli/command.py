@@ -1,0 +1,171 @@
+"""Commands and groups that take the global options wherever they stand.
+
+@click.command(cls=Command, examples=["localdb store list", "localdb store list --json"])
+@pass_state
+def list_stores(state: State) -> None:
+    ...
+
+A group is made with ``@click.group(cls=Group)``; its commands with ``@group.command(...)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from localdb_core.cli import scope
+from localdb_core.cli.state import State
+
+_HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+
+class _WithGlobals(click.Command):
+    """Adds the global options and a paragraph of examples to a command."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        # Any: click's own arguments, passed through
+        kwargs["context_settings"] = _HELP_NAMES | (kwargs.get("context_settings") or {})
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+        self.params.extend(global_options())
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, as they are typed."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write_text(example)
+        super().format_epilog(ctx, formatter)
+
+
+class Command(_WithGlobals):
+    """A command of localdb."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # Any: as in click
+        """Refuse ``--store`` where it means nothing, protect the output, then run."""
+        state = ctx.ensure_object(State)
+        scope.check(_words(ctx), state.stores)
+        state.guard()
+        return super().invoke(ctx)
+
+
+class Group(_WithGlobals, click.Group):
+    """A group of commands, each given or imported when it is chosen.
+
+    ``lazy`` maps a name to ``(module:attribute, one line of help)``.
+    """
+
+    command_class = Command
+    group_class = type
+
+    def __init__(
+        self, *args: Any, lazy: dict[str, tuple[str, str]] | None = None, **kwargs: Any
+    ) -> None:
+        # Any: click's own arguments, passed through
+        super().__init__(*args, **kwargs)
+        self.lazy = lazy or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every name, sorted."""
+        return sorted({*super().list_commands(ctx), *self.lazy})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of this name; its module is imported now."""
+        found = super().get_command(ctx, name)
+        if found is None and name in self.lazy:
+            module, _, attribute = self.lazy[name][0].partition(":")
+            found = getattr(import_module(module), attribute)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Names and one line each, without importing a lazy command."""
+        rows = []
+        for name in self.list_commands(ctx):
+            if name in self.lazy:
+                rows.append((name, self.lazy[name][1]))
+                continue
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(60)))
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def global_options() -> list[click.Option]:
+    """The options that every command takes; each writes to the state."""
+    return [
+        _option(["--config"], _set_config, type=click.Path(path_type=Path), metavar="PATH",
+                help="Use this config file."),
+        _option(["--json"], _set("json"), is_flag=True, help="Answer in JSON."),
+        _option(["-s", "--store"], _add("stores"), multiple=True, metavar="NAME",
+                help="Only this store; may be repeated."),
+        _option(["-y", "--yes"], _set("yes"), is_flag=True, help="Do not ask."),
+        _option(["--verbose"], _set("verbose"), is_flag=True,
+                help="Show tracebacks and the debug log."),
+        _option(["--no-plugins"], _set("no_plugins"), is_flag=True,
+                help="Load no installed plugin."),
+        _option(["-P", "skip_plugins"], _skip_plugins, multiple=True, metavar="no:NAME",
+                help="Do not load this plugin; may be repeated."),
+        _option(["--strict-plugins"], _set("strict_plugins"), is_flag=True,
+                help="Fail when a plugin failed."),
+        click.Option(["-V", "--version"], is_flag=True, expose_value=False, is_eager=True,
+                     callback=_version, help="Print the version and leave."),
+    ]  # fmt: skip
+
+
+def _option(names: list[str], callback: Callable[..., None], **settings: Any) -> click.Option:
+    # Any: click's own settings, passed through
+    return click.Option(names, callback=callback, expose_value=False, is_eager=True, **settings)
+
+
+def _set(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def callback(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            setattr(ctx.ensure_object(State), name, True)
+
+    return callback
+
+
+def _add(name: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], None]:
+    def callback(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> None:
+        state = ctx.ensure_object(State)
+        setattr(state, name, (*getattr(state, name), *values))
+
+    return callback
+
+
+def _set_config(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        ctx.ensure_object(State).config_path = value
+
+
+def _skip_plugins(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> None:
+    state = ctx.ensure_object(State)
+    for value in values:
+        prefix, colon, name = value.partition(":")
+        if (prefix, colon) != ("no", ":") or not name:
+            raise click.UsageError(f"-P takes no:NAME, as in -P no:pdf; got {value!r}")
+        state.skip_plugins = (*state.skip_plugins, name)
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from localdb_core.version import __version__
+
+        click.echo(f"localdb {__version__}")
+        ctx.exit()
+
+
+def _words(ctx: click.Context) -> str:
+    """``store list`` for the context of that command, whatever the program is called."""
+    words: list[str] = []
+    current: click.Context | None = ctx
+    while current is not None and current.parent is not None:
+        words.insert(0, current.info_name or "")
+        current = current.parent
+    return " ".join(words)

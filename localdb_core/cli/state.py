@@ -1,0 +1,94 @@
+"""What the commands of one invocation share: options, streams, the application."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from localdb_core.app import LocalDB
+    from localdb_core.host import Host
+    from localdb_core.host.selection import PluginSelection
+
+
+@dataclass
+class State:
+    """Global options and what was opened for them.
+
+    @click.command(cls=Command)
+    @pass_state
+    def status(state: State) -> None:
+        render.status(state, state.app().status(...))
+
+    Everything opened through a state is closed when the program ends. ``out`` and
+    ``err`` are where output and talk go; nothing else may be written to.
+    """
+
+    json: bool = False
+    verbose: bool = False
+    yes: bool = False
+    stores: tuple[str, ...] = ()
+    config_path: Path | None = None
+    no_plugins: bool = False
+    skip_plugins: tuple[str, ...] = ()
+    strict_plugins: bool = False
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    err: TextIO = field(default_factory=lambda: sys.stderr)
+    _open: ExitStack = field(default_factory=ExitStack, repr=False)
+    _host: Host | None = field(default=None, repr=False)
+    _app: LocalDB | None = field(default=None, repr=False)
+    _guarded: bool = field(default=False, repr=False)
+
+    def guard(self) -> None:
+        """From now on only ``out`` reaches the standard output (S-7)."""
+        if not self._guarded:
+            from localdb_core.host.stdout import divert_stdout  # not for --version
+
+            self._guarded = True
+            self.out = self._open.enter_context(divert_stdout())
+
+    def selection(self) -> PluginSelection:
+        """Which plugins the command line allows; the config may narrow it further."""
+        raise NotImplementedError
+
+    def host(self) -> Host:
+        """The host with its plugins loaded, once."""
+        raise NotImplementedError
+
+    def app(self) -> LocalDB:
+        """The application, opened once."""
+        if self._app is None:
+            from localdb_core.app import LocalDB  # every service
+
+            self._app = self._open.enter_context(LocalDB.open(self.config_path, self.selection()))
+        return self._app
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked."""
+        return not self.json and sys.stdin is not None and sys.stdin.isatty()
+
+    def close(self) -> None:
+        """Close what was opened, last first."""
+        self._app = self._host = None
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+pass_state = click.make_pass_decorator(State)
