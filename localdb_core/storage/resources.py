@@ -1,0 +1,365 @@
+"""Resources, blocks and chunks in the catalog."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from localdb_core.domain.chunk import Chunk, Span
+from localdb_core.domain.ids import ChunkId, ResourceId, SourceId, StoreId
+from localdb_core.domain.metadata import Metadata
+from localdb_core.domain.resource import Block, BlockKind, Resource
+from localdb_core.storage.connections import Connections
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+PARAMETERS = 500
+"""Ids per ``IN (…)``; SQLite allows more, but one plan for all sizes is enough."""
+
+_COLUMNS = (
+    "id, store_id, source_id, ingestor_kind, resource_kind, uri, external_id, external_etag,"
+    " content_hash, title, mime, language, added_at, modified_at, metadata_json, origin_store,"
+    " policy_version, size, mtime_ns, raw_hash, parser, parser_version"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the skip rule compares (S-3): the last version of one URI."""
+
+    id: str
+    source_id: str
+    content_hash: str
+    policy_version: str
+    title: str | None
+    size: int | None
+    mtime_ns: int | None
+    raw_hash: str | None
+    parser: str | None
+    parser_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A resource ready to be committed: everything computed, nothing stored.
+
+    ``text_hashes`` identify what was embedded per chunk (empty without an embedder);
+    ``vectors`` is (n, dimension) float32, or None when there is no embedder.
+    ``trails`` is what is put in front of each chunk in the keyword text.
+    """
+
+    resource: Resource
+    blocks: tuple[Block, ...]
+    chunks: tuple[Chunk, ...]
+    trails: tuple[str, ...]
+    text_hashes: tuple[bytes, ...] = ()
+    vectors: NDArray[np.float32] | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+
+class ResourceTable:
+    """Rows of ``resources``, ``blocks`` and ``chunks``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._db = connections
+
+    def known(self, store_id: str) -> dict[str, Known]:
+        """Every URI of the store with what the skip rule needs."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT uri, id, source_id, content_hash, policy_version, title, size, mtime_ns,"
+                " raw_hash, parser, parser_version FROM resources WHERE store_id = ?",
+                (store_id,),
+            )
+            return {row[0]: Known(*row[1:]) for row in rows}
+
+    def get(self, store_id: str, resource_id: str) -> Resource | None:
+        """One resource of one store."""
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT {_COLUMNS} FROM resources WHERE store_id = ? AND id = ?",
+                (store_id, resource_id),
+            ).fetchone()
+        return None if row is None else _resource(row)
+
+    def page(
+        self, store_id: str, *, source_id: str | None, offset: int, limit: int
+    ) -> tuple[list[Resource], int]:
+        """One page of resources ordered by URI, and how many there are in all."""
+        where = "store_id = ?" + (" AND source_id = ?" if source_id is not None else "")
+        keys: tuple[Any, ...] = (store_id,) if source_id is None else (store_id, source_id)
+        with self._db.read() as db:
+            (total,) = db.execute(f"SELECT count(*) FROM resources WHERE {where}", keys).fetchone()
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM resources WHERE {where} ORDER BY uri, id LIMIT ? OFFSET ?",
+                (*keys, limit, min(offset, 2**62)),
+            )
+            return [_resource(row) for row in rows], total
+
+    def blocks(self, store_id: str, resource_id: str) -> list[Block]:
+        """The resource's blocks in order."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT b.* FROM blocks b JOIN resources r ON r.rid = b.resource_rid"
+                " WHERE r.store_id = ? AND r.id = ? ORDER BY b.seq",
+                (store_id, resource_id),
+            )
+            return [_block(row) for row in rows]
+
+    def chunks(self, store_id: str, resource_id: str) -> list[Chunk]:
+        """Every chunk in storage order (L-MCP-16)."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT c.*, r.id AS resource_id FROM chunks c"
+                " JOIN resources r ON r.rid = c.resource_rid"
+                " WHERE r.store_id = ? AND r.id = ? ORDER BY c.block_seq, c.seq_in_block",
+                (store_id, resource_id),
+            )
+            found = [_chunk(row) for row in rows]
+        return sorted(
+            found, key=lambda c: (c.block_seq, c.seq_in_block, c.span.start, c.span.end, c.id)
+        )
+
+    def chunk_count(self, store_id: str, resource_id: str) -> int:
+        """How many chunks the resource has."""
+        with self._db.read() as db:
+            (count,) = db.execute(
+                "SELECT count(*) FROM chunks c JOIN resources r ON r.rid = c.resource_rid"
+                " WHERE r.store_id = ? AND r.id = ?",
+                (store_id, resource_id),
+            ).fetchone()
+        return int(count)
+
+    def hits(self, store_id: str, chunk_ids: Sequence[str]) -> dict[str, tuple[Chunk, Resource]]:
+        """Chunks by id with their resources; ids the catalog does not know are left out."""
+        found: dict[str, tuple[Chunk, Resource]] = {}
+        columns = ", ".join(f"r.{name.strip()} AS r_{name.strip()}" for name in _COLUMNS.split(","))
+        with self._db.read() as db:
+            for part in batched(chunk_ids, PARAMETERS):
+                marks = ",".join("?" * len(part))
+                rows = db.execute(
+                    f"SELECT c.*, r.id AS resource_id, {columns} FROM chunks c"
+                    " JOIN resources r ON r.rid = c.resource_rid"
+                    f" WHERE c.store_id = ? AND c.id IN ({marks})",
+                    (store_id, *part),
+                )
+                for row in rows:
+                    found[row["id"]] = (_chunk(row), _resource(row, prefix="r_"))
+        return found
+
+    def update_metadata(self, resource: Resource) -> None:
+        """Store everything about a resource that needs no re-chunking (L-ING-34)."""
+        with self._db.write() as db:
+            db.execute(
+                "UPDATE resources SET source_id = ?, mime = ?, language = ?, added_at = ?,"
+                " modified_at = ?, metadata_json = ?, size = ?, mtime_ns = ?, raw_hash = ?,"
+                " parser = ?, parser_version = ?, policy_version = ?"
+                " WHERE store_id = ? AND id = ?",
+                (
+                    resource.source_id,
+                    resource.mime,
+                    resource.language,
+                    resource.added_at,
+                    resource.modified_at,
+                    json.dumps(resource.metadata.to_json(), ensure_ascii=False),
+                    resource.size,
+                    resource.mtime_ns,
+                    resource.raw_hash,
+                    resource.parser,
+                    resource.parser_version,
+                    resource.policy_version,
+                    resource.store_id,
+                    resource.id,
+                ),
+            )
+
+
+def insert_document(
+    db: sqlite3.Connection, document: PreparedDocument, embedder_id: int | None
+) -> None:
+    """Insert one prepared document; the caller has removed the URI's old version."""
+    resource = document.resource
+    values = _resource_values(resource)
+    marks = ", ".join("?" * len(values))
+    cursor = db.execute(f"INSERT INTO resources ({_COLUMNS}) VALUES ({marks})", values)
+    rid = cursor.lastrowid
+    db.executemany(
+        "INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (
+                rid,
+                block.seq,
+                str(block.kind),
+                block.text,
+                json.dumps(dict(block.details), ensure_ascii=False),
+                None if block.page is None else json.dumps({"page": block.page}),
+            )
+            for block in document.blocks
+        ],
+    )
+    for position, chunk in enumerate(document.chunks):
+        inserted = db.execute(
+            "INSERT INTO chunks (store_id, resource_rid, id, block_seq, seq_in_block, block_kind,"
+            " text, trail, heading_path, location_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                resource.store_id,
+                rid,
+                chunk.id,
+                chunk.block_seq,
+                chunk.seq_in_block,
+                str(chunk.block_kind),
+                chunk.text,
+                document.trails[position],
+                json.dumps(list(chunk.heading_path), ensure_ascii=False),
+                json.dumps(_location(chunk)),
+            ),
+        )
+        if document.vectors is not None and embedder_id is not None:
+            db.execute(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
+                (
+                    inserted.lastrowid,
+                    embedder_id,
+                    document.text_hashes[position],
+                    document.vectors[position].tobytes(),
+                ),
+            )
+
+
+def delete_resources(db: sqlite3.Connection, store_id: str, rids: Sequence[int]) -> list[str]:
+    """Delete resources by row id; returns their chunk ids, listed as pending deletions."""
+    gone: list[str] = []
+    for part in batched(rids, PARAMETERS):
+        marks = ",".join("?" * len(part))
+        gone += [
+            row[0]
+            for row in db.execute(f"SELECT id FROM chunks WHERE resource_rid IN ({marks})", part)
+        ]
+        db.execute(f"DELETE FROM resources WHERE rid IN ({marks})", part)
+    db.executemany(
+        "INSERT OR IGNORE INTO pending_deletes (store_id, chunk_id) VALUES (?, ?)",
+        [(store_id, chunk) for chunk in gone],
+    )
+    return gone
+
+
+def rids_of_uri(db: sqlite3.Connection, store_id: str, uris: Iterable[str]) -> list[int]:
+    """Row ids of every version of these URIs."""
+    found: list[int] = []
+    for part in batched(list(uris), PARAMETERS):
+        marks = ",".join("?" * len(part))
+        rows = db.execute(
+            f"SELECT rid FROM resources WHERE store_id = ? AND uri IN ({marks})",
+            (store_id, *part),
+        )
+        found += [row[0] for row in rows]
+    return found
+
+
+def batched(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Slices of at most ``size``."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def _location(chunk: Chunk) -> dict[str, Any]:
+    location: dict[str, Any] = {"start": chunk.span.start, "end": chunk.span.end}
+    if chunk.window_block_seqs:
+        location["window_block_seqs"] = list(chunk.window_block_seqs)
+    if chunk.page is not None:
+        location["page"] = chunk.page
+    return location
+
+
+def _resource_values(resource: Resource) -> tuple[Any, ...]:
+    return (
+        resource.id,
+        resource.store_id,
+        resource.source_id,
+        resource.ingestor_kind,
+        resource.resource_kind,
+        resource.uri,
+        resource.external_id,
+        resource.external_etag,
+        resource.content_hash,
+        resource.title,
+        resource.mime,
+        resource.language,
+        resource.added_at,
+        resource.modified_at,
+        json.dumps(resource.metadata.to_json(), ensure_ascii=False),
+        resource.store_id,
+        resource.policy_version,
+        resource.size,
+        resource.mtime_ns,
+        resource.raw_hash,
+        resource.parser,
+        resource.parser_version,
+    )
+
+
+def _resource(row: sqlite3.Row, *, prefix: str = "") -> Resource:
+    def cell(name: str) -> Any:  # Any: a column value
+        return row[prefix + name]
+
+    try:
+        metadata = Metadata.from_json(json.loads(cell("metadata_json")))
+    except ValueError:
+        metadata = Metadata()  # L-STO-07
+    return Resource(
+        id=ResourceId(cell("id")),
+        store_id=StoreId(cell("store_id")),
+        source_id=SourceId(cell("source_id")),
+        uri=cell("uri"),
+        content_hash=cell("content_hash"),
+        metadata=metadata,
+        ingestor_kind=cell("ingestor_kind"),
+        resource_kind=cell("resource_kind"),
+        title=cell("title"),
+        mime=cell("mime"),
+        language=cell("language"),
+        external_id=cell("external_id"),
+        external_etag=cell("external_etag"),
+        added_at=cell("added_at"),
+        modified_at=cell("modified_at"),
+        policy_version=cell("policy_version"),
+        size=cell("size"),
+        mtime_ns=cell("mtime_ns"),
+        raw_hash=cell("raw_hash"),
+        parser=cell("parser"),
+        parser_version=cell("parser_version"),
+    )
+
+
+def _block(row: sqlite3.Row) -> Block:
+    location = json.loads(row["location_json"]) if row["location_json"] else {}
+    return Block(
+        kind=BlockKind(row["kind"]),
+        text=row["text"],
+        seq=row["seq"],
+        details=json.loads(row["metadata_json"]),
+        page=location.get("page"),
+    )
+
+
+def _chunk(row: sqlite3.Row) -> Chunk:
+    location = json.loads(row["location_json"])
+    return Chunk(
+        id=ChunkId(row["id"]),
+        resource_id=ResourceId(row["resource_id"]),
+        block_seq=row["block_seq"],
+        seq_in_block=row["seq_in_block"],
+        block_kind=BlockKind(row["block_kind"]),
+        text=row["text"],
+        heading_path=tuple(json.loads(row["heading_path"])),
+        span=Span(location["start"], location["end"]),
+        window_block_seqs=tuple(location.get("window_block_seqs", ())),
+        page=location.get("page"),
+    )
