@@ -109,7 +109,7 @@ def global_options() -> list[click.Option]:
                 help="Show tracebacks and the debug log."),
         _option(["--no-plugins"], _set("no_plugins"), is_flag=True,
                 help="Load no installed plugin."),
-        _option(["-P", "skip_plugins"], _skip_plugins, multiple=True, metavar="no:NAME",
+        _option(["-P", "switches"], _switches, multiple=True, metavar="no:NAME",
                 help="Do not load this plugin; may be repeated."),
         _option(["--strict-plugins"], _set("strict_plugins"), is_flag=True,
                 help="Fail when a plugin failed."),
@@ -144,13 +144,13 @@ def _set_config(ctx: click.Context, _: click.Parameter, value: Path | None) -> N
         ctx.ensure_object(State).config_path = value
 
 
-def _skip_plugins(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> None:
+def _switches(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> None:
     state = ctx.ensure_object(State)
     for value in values:
         prefix, colon, name = value.partition(":")
         if (prefix, colon) != ("no", ":") or not name:
             raise click.UsageError(f"-P takes no:NAME, as in -P no:pdf; got {value!r}")
-        state.skip_plugins = (*state.skip_plugins, name)
+        state.switches = (*state.switches, value)
 
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:

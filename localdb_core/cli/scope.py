@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -29,18 +30,34 @@ SCOPES: Final[dict[str, Scope]] = {
     "search": Scope.ANY,
     "mcp": Scope.ANY,
     "document get": Scope.ANY,
-    "status": Scope.ALL,
-    "store list": Scope.ALL,
+    "status": Scope.ANY,  # says "(none)"
+    "store list": Scope.ANY,  # says "No stores."
+    "engine list": Scope.ANY,
     "source list": Scope.ALL,
     "source remove": Scope.ALL,
     "document list": Scope.ALL,
     "index": Scope.ALL,
-    "engine list": Scope.ALL,
     "engine rebuild": Scope.ALL,
     "source add": Scope.DEFAULT,
     "add": Scope.DEFAULT,
 }
 """Commands that take ``--store``; every other one refuses it."""
+
+
+_ID: Final = re.compile(r"[A-Z0-9]{26}|[0-9a-fA-F-]{36}")
+
+
+def looks_like_id(text: str) -> bool:
+    """Whether a person probably means an id, not a path or an address."""
+    return _ID.fullmatch(text) is not None
+
+
+def column(stores: Sequence[Store]) -> Callable[[Store], str]:
+    """What stands before a row: the store's name if there are several (L-CLI-03)."""
+    if len(stores) < 2:
+        return lambda store: ""
+    width = max(len(store.name) for store in stores) + 2
+    return lambda store: store.name.ljust(width)
 
 
 def check(command: str, names: Sequence[str]) -> None:
@@ -70,7 +87,7 @@ def resolve(state: State, command: str) -> list[Store]:
             return [stores.resolve(DEFAULT_STORE)]
         except StoreNotFound:
             raise InvalidRequest("no store named 'default'; pass --store <name>") from None
-    everything = list(stores.list())
+    everything = sorted(stores.list(), key=lambda store: store.name)
     if not everything and scope is Scope.ALL:
         raise InvalidRequest("there are no stores; make one with: localdb store add NAME")
     return everything

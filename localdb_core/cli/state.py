@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ import click
 
 if TYPE_CHECKING:
     from localdb_core.app import LocalDB
-    from localdb_core.host import Host
+    from localdb_core.config.model import Plugins
+    from localdb_core.host.host import Host
     from localdb_core.host.selection import PluginSelection
 
 
@@ -36,30 +38,51 @@ class State:
     stores: tuple[str, ...] = ()
     config_path: Path | None = None
     no_plugins: bool = False
-    skip_plugins: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
     strict_plugins: bool = False
     out: TextIO = field(default_factory=lambda: sys.stdout)
     err: TextIO = field(default_factory=lambda: sys.stderr)
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _host: Host | None = field(default=None, repr=False)
     _app: LocalDB | None = field(default=None, repr=False)
-    _guarded: bool = field(default=False, repr=False)
 
     def guard(self) -> None:
         """From now on only ``out`` reaches the standard output (S-7)."""
-        if not self._guarded:
-            from localdb_core.host.stdout import divert_stdout  # not for --version
+        from localdb_core.host.stdout import divert_stdout  # not for --version
 
-            self._guarded = True
-            self.out = self._open.enter_context(divert_stdout())
+        self.out = divert_stdout()
 
     def selection(self) -> PluginSelection:
-        """Which plugins the command line allows; the config may narrow it further."""
-        raise NotImplementedError
+        """Which plugins the command line, the environment and the config allow."""
+        from localdb_core.config.paths import find_config
+        from localdb_core.host.selection import PluginSelection
+
+        written = self._written_plugins(find_config(self.config_path))
+        return PluginSelection.from_inputs(
+            environ=os.environ,
+            switches=self.switches,
+            disable=written.disable if written else (),
+            only=written.only if written else None,
+            pin=written.pin if written else None,
+            no_plugins=self.no_plugins,
+            strict=self.strict_plugins,
+        )
+
+    def _written_plugins(self, config_file: Path) -> Plugins | None:
+        """The config's section about plugins; None before the first run."""
+        if not config_file.exists():
+            return None
+        from localdb_core.config.load import load_config
+
+        return load_config(config_file).plugins
 
     def host(self) -> Host:
         """The host with its plugins loaded, once."""
-        raise NotImplementedError
+        if self._host is None:
+            from localdb_core.host.host import Host  # pluggy
+
+            self._host = Host.load(self.selection())
+        return self._host
 
     def app(self) -> LocalDB:
         """The application, opened once."""
@@ -78,6 +101,7 @@ class State:
         """Close what was opened, last first."""
         self._app = self._host = None
         self._open.close()
+        self.out.flush()  # a reader that went away shows here, not at the very end
 
     def __enter__(self) -> Self:
         return self

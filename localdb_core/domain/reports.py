@@ -25,16 +25,17 @@ class IndexReport:
     error: LocaldbError | None = None
 
     @property
-    def ok(self) -> bool:
-        """Whether the run ended well and every document could be read."""
-        return self.error is None and self.stats.error_count == 0
+    def idle(self) -> bool:
+        """Whether there was no source to index."""
+        return self.error is None and self.stats.sources_count == 0
 
-    def to_json(self) -> Json:
-        """The counters under the names of ``index --json``, with the job's id."""
-        if self.error is None and self.stats.sources_count == 0:
+    def to_json(self, *, strict: bool = False) -> Json:
+        """The object of ``index --json``; ``strict`` counts failed documents as an error."""
+        if self.idle:
             return {"status": "ok", "message": "no sources to index"}
+        failed = self.error is not None or (strict and self.stats.error_count > 0)
         return {
-            "status": "ok" if self.ok else "error",
+            "status": "error" if failed else "ok",
             **counters(self.stats),
             "job_id": self.job_id,
         }

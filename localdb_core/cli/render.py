@@ -1,0 +1,106 @@
+"""The only module that writes: results to ``out``, talk to ``err``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final, TextIO
+
+import click
+
+from localdb_core.cli.state import State
+from localdb_core.domain.uri import printable
+
+_UNITS: Final = ("B", "KB", "MB", "GB", "TB")
+
+
+def line(state: State, text: str = "") -> None:
+    """One line of a result; control characters in it are replaced."""
+    state.out.write(printable(text) + "\n")
+
+
+def text(state: State, content: str) -> None:
+    """A document's own text, as it is."""
+    state.out.write(content if content.endswith("\n") else content + "\n")
+
+
+def data(state: State, value: Any) -> None:  # Any: JSON values
+    """A result as JSON, indented."""
+    state.out.write(json.dumps(value, indent=2, ensure_ascii=not _is_utf8(state.out)) + "\n")
+
+
+def note(state: State, message: str) -> None:
+    """Something a person should know; never part of the result."""
+    state.out.flush()
+    state.err.write(_encodable(message, state.err) + "\n")
+    state.err.flush()
+
+
+def warn(state: State, message: str) -> None:
+    """A note that begins with ``Warning:``."""
+    note(state, f"Warning: {message}")
+
+
+def urgent(message: str) -> None:
+    """A note out of a signal handler, where buffered streams must not be touched."""
+    os.write(2, f"{message}\n".encode())
+
+
+def table(state: State, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns two spaces apart; the header is bold on a terminal."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for number, row in enumerate((header, *rows)):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        shown = printable("  ".join(cells).rstrip())
+        state.out.write(_bold(shown, state.out) if number == 0 else shown)
+        state.out.write("\n")
+
+
+def confirm(state: State, question: str) -> bool:
+    """Ask before something is destroyed (L-CLI-40).
+
+    Raises:
+        click.UsageError: nobody can be asked and ``--yes`` was not given.
+    """
+    if state.yes:
+        return True
+    if not state.interactive:
+        raise click.UsageError(f"{question} Nobody can be asked; pass --yes")
+    state.err.write(f"{question} [y/N] ")
+    state.err.flush()
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    note(state, "Aborted.")
+    return False
+
+
+def size(count: int) -> str:
+    """``1.5 MB``: steps of 1024, one decimal."""
+    amount = float(count)
+    for unit in _UNITS[:-1]:
+        if amount < 1024:
+            return f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} {_UNITS[-1]}"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person looks at this stream."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _bold(shown: str, stream: TextIO) -> str:
+    colour = is_terminal(stream) and not os.environ.get("NO_COLOR")
+    return click.style(shown, bold=True) if colour else shown
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def _encodable(message: str, stream: TextIO) -> str:
+    """The message without characters this stream would choke on."""
+    encoding = stream.encoding or "utf-8"
+    return message.encode(encoding, "backslashreplace").decode(encoding)
