@@ -1,0 +1,207 @@
+"""``localdb plugin``: what is installed, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from localdb_core.cli.command import Group
+from localdb_core.cli.state import State, pass_state
+from localdb_core.domain.errors import InvalidRequest, PluginError
+from localdb_core.host.discovery import environment
+from localdb_core.host.firstparty import normalised
+from localdb_core.host.guard import plugin_traceback
+from localdb_core.host.host import Host
+from localdb_core.host.kinds import KINDS, Kind
+from localdb_core.host.owned import Owned
+from localdb_core.host.settings import Setting, describe_settings
+from localdb_core.host.status import PluginStatus, statuses_json, statuses_table
+from localdb_core.plugin import (
+    ChunkerSpec,
+    EmbedderSpec,
+    IndexSpec,
+    ParserSpec,
+    SourceSpec,
+    Spec,
+    ToolSpec,
+)
+
+
+@click.group("plugin", cls=Group)
+def plugin_group() -> None:
+    """Show and check plugins."""
+
+
+plugin = plugin_group
+
+
+@plugin_group.command("list", examples=["localdb plugin list", "localdb plugin list --no-load"])
+@click.option("--no-load", is_flag=True, help="Read package metadata only; import no plugin.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only plugins that provide this kind.")
+@pass_state
+def list_plugins(state: State, no_load: bool, kind: Kind | None) -> None:
+    """List installed plugins and what each provides.
+
+    A broken plugin is listed with its fault; the exit status is 0 all the same.
+    """
+    if no_load and kind:
+        raise InvalidRequest("--kind needs to load the plugins; leave out --no-load")
+    host = Host.scan(state.selection()) if no_load else state.host()
+    statuses = [s for s in host.statuses if kind is None or _provides(s, kind)]
+    if state.json:
+        _write_json(state, statuses_json(statuses, len(host.conflicts)))
+        return
+    _write(state, statuses_table(statuses))
+    if host.conflicts:
+        number = len(host.conflicts)
+        _write(state, f"{number} conflict{'s' if number > 1 else ''}:")
+        for conflict in host.conflicts:
+            losers = ", ".join(conflict.losers)
+            kept = f"{conflict.winner} before {losers}" if conflict.winner else f"none of {losers}"
+            _write(state, f"  {conflict.kind} {conflict.key}: {kept}; {conflict.remedy}")
+    _write(state, f"looked in {environment()}")
+
+
+@plugin_group.command("info", examples=["localdb plugin info pdf"])
+@click.argument("name")
+@pass_state
+def show_plugin(state: State, name: str) -> None:
+    """Show one plugin: components, settings, where it is and what went wrong.
+
+    NAME is the plugin's name or its distribution's. An unknown name is exit 2.
+    """
+    host = state.host()
+    found = [s for s in host.statuses if normalised(name) in _names(s)]
+    if not found:
+        known = ", ".join(dict.fromkeys(s.name for s in host.statuses))
+        raise InvalidRequest(f"no plugin is named {name!r}; installed: {known}")
+    if state.json:
+        _write_json(state, {"plugins": [_info_json(host, status) for status in found]})
+        return
+    _write(state, "\n\n".join("\n".join(_info_lines(host, status)) for status in found))
+
+
+def _names(status: PluginStatus) -> set[str]:
+    return {normalised(status.name), normalised(status.distribution)}
+
+
+def _provides(status: PluginStatus, kind: Kind) -> bool:
+    return any(provided.kind == kind for provided in status.provides)
+
+
+def _info_json(host: Host, status: PluginStatus) -> dict[str, Any]:  # Any: JSON values
+    info = host.infos.get(status.name) if status.stage != "gate" else None
+    settings, status = _settings(host, status)
+    return {
+        **status.to_json(),
+        "location": status.location,
+        "summary": info.summary if info else None,
+        "homepage": info.homepage if info else None,
+        "api": info.api if info else None,
+        "components": [
+            {
+                "kind": kind,
+                "name": owned.value.name,
+                "id": owned.full_id,
+                "target": owned.value.target,
+                "summary": owned.value.summary,
+                "claims": _claims(owned.value),
+            }
+            for kind, owned in _components(host, status)
+        ],
+        "settings": [
+            {"key": s.key, "type": s.type, "default": s.default, "description": s.description}
+            for s in settings
+        ],
+        "traceback": status.traceback,
+    }
+
+
+def _info_lines(host: Host, status: PluginStatus) -> Iterator[str]:
+    info = host.infos.get(status.name) if status.stage != "gate" else None
+    settings, status = _settings(host, status)
+    yield f"{status.name} {status.version} ({status.distribution})"
+    if info and info.summary:
+        yield info.summary
+    yield f"state:     {status.state}"
+    yield f"location:  {status.location}"
+    if info and info.homepage:
+        yield f"homepage:  {info.homepage}"
+    components = list(_components(host, status))
+    if components:
+        yield "components:"
+    for kind, owned in components:
+        claims = "".join(f"\n      {key}: {value}" for key, value in _claims(owned.value).items())
+        yield f"  {kind} {owned.full_id}  {owned.value.summary}".rstrip() + claims
+    if settings:
+        yield f"settings (plugins.config.{status.name}):"
+    for setting in settings:
+        yield (
+            f"  {setting.key}  {setting.type}  {setting.default}  {setting.description}".rstrip()
+        )
+    if status.error is not None:
+        yield f"{status.stage}: {status.error}"
+    if status.traceback:
+        yield status.traceback.rstrip()
+
+
+def _components(host: Host, status: PluginStatus) -> Iterator[tuple[Kind, Owned[Spec]]]:
+    """Nothing for a plugin that lost its name to another one."""
+    for kind, owned in host.registry.everything():
+        if (owned.plugin, owned.distribution) == (status.name, status.distribution):
+            yield kind, owned
+
+
+def _settings(host: Host, status: PluginStatus) -> tuple[list[Setting], PluginStatus]:
+    """The plugin's config keys; if its model is broken, the status says so instead."""
+    info = host.infos.get(status.name)
+    if info is None or status.stage == "gate":
+        return [], status
+    try:
+        return describe_settings(status.name, info), status
+    except PluginError as error:
+        reason = f"settings model: {error.reason}"
+        joined = reason if status.error is None else f"{status.error}; {reason}"
+        return [], replace(
+            status,
+            stage=status.stage or "describe",
+            error=joined,
+            traceback=status.traceback or plugin_traceback(error),
+        )
+
+
+def _claims(spec: Spec) -> dict[str, str]:
+    """What a component says it can do, empty fields left out."""
+    fields: dict[str, tuple[object, ...]] = {}
+    match spec:
+        case ParserSpec():
+            fields = {
+                "files": spec.filenames,
+                "suffixes": spec.suffixes,
+                "magic": spec.magic,
+                "media types": spec.media_types,
+                "runs in": (spec.runs,),
+            }
+        case EmbedderSpec():
+            fields = {"models": spec.models, "needs network": ("yes",) * spec.needs_network}
+        case IndexSpec():
+            fields = {"leg": (spec.leg,), "encodings": spec.encodings}
+        case ToolSpec():
+            fields = {"surface": (spec.surface,), "effects": (spec.effects,)}
+        case SourceSpec():
+            fields = {"source kind": (spec.kind,)}
+        case ChunkerSpec():
+            fields = {"blocks": spec.claims, "presets": spec.presets}
+    return {key: ", ".join(map(str, values)) for key, values in fields.items() if values}
+
+
+def _write(state: State, text: str) -> None:
+    state.out.write(text + "\n")
+
+
+def _write_json(state: State, value: dict[str, Any]) -> None:  # Any: JSON values
+    state.out.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,110 @@
+"""Type-checks what a hook answers; annotations promise nothing at run time."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import fields
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from localdb_core.host.guard import Refused
+from localdb_core.plugin import ParserSpec, Spec, ToolSpec
+
+S = TypeVar("S", bound=Spec)
+
+
+def sift(answer: object, of: type[S]) -> tuple[list[S], list[str]]:
+    """The usable descriptions in a hook's answer, and what is wrong with the others.
+
+    Consumes generators and closes coroutines. Raises Refused when the answer is
+    no collection at all, and whatever a generator raises.
+    """
+    good: dict[str, S] = {}
+    faults: list[str] = []
+    hints = _hints(of)
+    for item in _items(answer, of):
+        fault = _fault(item, of, hints)
+        if fault is None and isinstance(item, of):
+            if item.name in good:
+                faults.append(f"two {of.__name__} are named {item.name!r}")
+            else:
+                good[item.name] = item
+        else:
+            faults.append(fault or "")
+    return list(good.values()), faults
+
+
+def _items(answer: object, of: type[Spec]) -> list[object]:
+    if inspect.iscoroutine(answer):
+        answer.close()
+        raise Refused("returned a coroutine; hooks are plain functions")
+    if isinstance(answer, AsyncGenerator):
+        raise Refused("returned an async generator; hooks are plain functions")
+    if isinstance(answer, Spec):
+        raise Refused(f"returned a bare {type(answer).__name__}; return a list of them")
+    if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+        raise Refused(f"returned {_short(answer)}; return a list of {of.__name__}")
+    return list(answer)
+
+
+def _fault(item: object, of: type[Spec], hints: Mapping[str, Any]) -> str | None:
+    """What is wrong with one element, or None."""
+    if not isinstance(item, of):
+        if inspect.iscoroutine(item):
+            item.close()
+        return f"{_short(item)} is no {of.__name__}"
+    for name, hint in hints.items():
+        value = getattr(item, name)
+        if not _fits(value, hint):
+            return f"{of.__name__} {item.name!r}: {name} is {_short(value)}"
+    return _broken_rule(item)
+
+
+def _broken_rule(spec: Spec) -> str | None:
+    """Rules that a type cannot express."""
+    label = f"{type(spec).__name__} {spec.name!r}"
+    if not spec.name or "/" in spec.name or spec.name != spec.name.strip():
+        return f"{label}: a name is not empty and has no slash"
+    targets = [spec.target, spec.arguments] if isinstance(spec, ToolSpec) else [spec.target]
+    for target in targets:
+        module, colon, attribute = target.partition(":")
+        if not (module and colon and attribute):
+            return f"{label}: {target!r} is not written module:attribute"
+    if isinstance(spec, ParserSpec):
+        return _broken_claim(spec, label)
+    return None
+
+
+def _broken_claim(spec: ParserSpec, label: str) -> str | None:
+    for suffix in spec.suffixes:
+        if not suffix.startswith(".") or suffix != suffix.lower():
+            return f"{label}: suffix {suffix!r} is written with its dot and in lower case"
+    if b"" in spec.magic or "" in spec.filenames:
+        return f"{label}: an empty claim would match everything"
+    return None
+
+
+def _hints(kind: type[Spec]) -> dict[str, Any]:  # Any: a type hint may be any object
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _fits(value: object, hint: Any) -> bool:  # Any: see above
+    """Whether a value has the type of a spec's field; only the shapes that specs use."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return value in get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, option) for option in get_args(hint))
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(v, get_args(hint)[0]) for v in value)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, hint) if isinstance(hint, type) else True
+
+
+def _short(value: object) -> str:
+    """A value in a message: its repr, but never a long one."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

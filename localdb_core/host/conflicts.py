@@ -1,0 +1,155 @@
+"""Where two components want the same thing, who got it, and how to change that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, Literal
+
+from localdb_core.host.firstparty import DEFAULT_PARSERS
+from localdb_core.host.gate import Verdict
+from localdb_core.host.kinds import Kind
+from localdb_core.host.owned import Owned
+from localdb_core.host.registry import Registry
+from localdb_core.host.resolve import parser_chain, preferred
+from localdb_core.plugin import ParserSpec, Spec, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two components want the same thing; who got it, and how to change that.
+
+    Attributes:
+        key: what both want: ``.pdf``, ``fast``, a plugin's name.
+        winner: full id (or a distribution, for plugin names); None when nobody may have it.
+        remedy: one config line, or what to do, that changes the outcome.
+    """
+
+    kind: Kind | Literal["plugin-name"]
+    key: str
+    winner: str | None
+    losers: tuple[str, ...]
+    rule: str
+    remedy: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "kind": self.kind,
+            "key": self.key,
+            "winner": self.winner,
+            "losers": list(self.losers),
+            "rule": self.rule,
+            "remedy": self.remedy,
+        }
+
+
+def find_conflicts(
+    registry: Registry,
+    verdicts: Sequence[Verdict] = (),
+    *,
+    parsers: Sequence[str] = DEFAULT_PARSERS,
+) -> tuple[Conflict, ...]:
+    """Every conflict; ``parsers`` is the configured order, which decides about formats."""
+    return (
+        *_over_plugin_names(verdicts),
+        *_over_formats(registry, parsers),
+        *_over_names(registry),
+        *_over_tools(registry),
+    )
+
+
+def shadowed_parsers(registry: Registry, conflicts: Sequence[Conflict]) -> frozenset[str]:
+    """Full ids of parsers that lose every exact claim they make."""
+    lost = {(c.key, loser) for c in conflicts if c.kind == "parser" for loser in c.losers}
+    return frozenset(
+        owned.full_id
+        for owned in registry.parsers
+        if (exact := set(_exact_claims(owned.value)))
+        and all((claim, owned.full_id) in lost for claim in exact)
+    )
+
+
+def _over_plugin_names(verdicts: Sequence[Verdict]) -> Iterator[Conflict]:
+    contested = sorted(
+        (v for v in verdicts if v.state != "disabled"), key=lambda v: v.candidate.name
+    )
+    for name, group in groupby(contested, key=lambda v: v.candidate.name):
+        rivals = list(group)
+        losers = tuple(v.candidate.distribution for v in rivals if v.state == "ambiguous")
+        if losers:
+            winner = next((v.candidate.distribution for v in rivals if v.state == "admitted"), None)
+            rule = rivals[0].reason or rivals[-1].reason
+            remedy = f"plugins.pin: {{{name}: {losers[0]}}}"
+            yield Conflict("plugin-name", name, winner, losers, rule, remedy)
+
+
+def _over_formats(registry: Registry, parsers: Sequence[str]) -> Iterator[Conflict]:
+    """Claims of one file name, byte prefix or suffix by several parsers."""
+    chain = parser_chain(registry, parsers, user_wrote=False, auto=True)
+    listed = {owned.full_id for owned in chain.configured}
+    holders: dict[str, list[Owned[ParserSpec]]] = defaultdict(list)
+    for owned in chain.parsers:
+        for claim in dict.fromkeys(_exact_claims(owned.value)):
+            holders[claim].append(owned)
+    for claim, (first, *others) in sorted(holders.items()):
+        if others:
+            yield Conflict(
+                "parser",
+                claim,
+                first.full_id,
+                tuple(owned.full_id for owned in others),
+                "listed first in defaults.indexing.parsers"
+                if first.full_id in listed
+                else "first by full id among the parsers that are not listed",
+                f"name {others[0].full_id} before it in defaults.indexing.parsers",
+            )
+
+
+def _exact_claims(spec: ParserSpec) -> Iterator[str]:
+    yield from spec.filenames
+    yield from spec.suffixes
+    yield from (f"magic {magic!r}" for magic in spec.magic)
+
+
+_BY_NAME: Final[dict[Kind, str]] = {
+    "embedder": "defaults.indexing.embedding.provider",
+    "index": "index.dense or index.sparse",
+    "source": "the source's kind",
+    "chunker": "the chunker's name",
+}
+
+
+def _over_names(registry: Registry) -> Iterator[Conflict]:
+    """Short names held by several plugins; a full id is always free."""
+    for kind, setting in _BY_NAME.items():
+        by_name: dict[str, list[Owned[Spec]]] = defaultdict(list)
+        for owned in registry.of(kind):
+            by_name[owned.value.name].append(owned)
+        for name, holders in sorted(by_name.items()):
+            if len(holders) > 1:
+                yield _contest(kind, name, holders, f"write the full id in {setting}")
+
+
+def _over_tools(registry: Registry) -> Iterator[Conflict]:
+    """A model must never see two tools of one name on one surface."""
+    by_name: dict[str, list[Owned[ToolSpec]]] = defaultdict(list)
+    for owned in registry.tools:
+        by_name[f"{owned.value.surface}/{owned.value.name}"].append(owned)
+    for name, holders in sorted(by_name.items()):
+        if len(holders) > 1:
+            yield _contest("tool", name, holders, f"plugins.disable: [{holders[-1].plugin}]")
+
+
+def _contest(kind: Kind, key: str, holders: Sequence[Owned[Spec]], remedy: str) -> Conflict:
+    winner = preferred(holders)
+    return Conflict(
+        kind,
+        key,
+        None if winner is None else winner.full_id,
+        tuple(owned.full_id for owned in holders if owned is not winner),
+        "the only one from localdb itself" if winner else "nobody has precedence",
+        remedy,
+    )

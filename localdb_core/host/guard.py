@@ -1,0 +1,133 @@
+"""The one place where a plugin's exceptions are caught.
+
+Import, hook calls and component building run inside :func:`guard`, which turns
+whatever they raise into a PluginError that names its owner. A plugin that hangs
+for ever or ends the process from C cannot be contained in process.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from localdb_core.domain.errors import PluginError
+
+NOTICE_AFTER: Final = 5.0
+"""Seconds of one import before the user is told what they are waiting for."""
+
+_HOST: Final = str(Path(__file__).parent)
+
+
+class Refused(Exception):
+    """A plugin broke a rule of the host; the message is the whole story."""
+
+
+class Incompatible(Refused):
+    """A plugin needs another plugin API."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """CPU time spent in a plugin, summed over its stages."""
+
+    ms: float = 0.0
+
+
+@contextmanager
+def guard(
+    plugin: str,
+    stage: str,
+    *,
+    during: str = "",
+    component: str = "",
+    distribution: str = "",
+    meter: Meter | None = None,
+    knowingly: tuple[type[Exception], ...] = (),
+) -> Iterator[None]:
+    """Run a plugin's code; anything it raises becomes a PluginError.
+
+    ``during`` says what was being done, in front of the reason. ``knowingly`` lists
+    errors that pass as they are, because the plugin means them. KeyboardInterrupt
+    and MemoryError pass always: they are not about the plugin.
+    """
+    began = time.thread_time()
+    try:
+        yield
+    except MemoryError:
+        raise
+    except knowingly:
+        raise
+    except (Exception, SystemExit) as cause:  # noqa: BLE001 - the plugin guard
+        raise PluginError(
+            plugin,
+            stage=stage,
+            reason=f"{during}: {reason_of(cause)}" if during else reason_of(cause),
+            component=component,
+            distribution=distribution,
+        ) from cause
+    finally:
+        if meter is not None:
+            meter.ms += (time.thread_time() - began) * 1000
+
+
+@contextmanager
+def announced(plugin: str, after: float = NOTICE_AFTER) -> Iterator[None]:
+    """Say on stderr which plugin is still being loaded, once, after a while."""
+    timer = threading.Timer(after, _announce, (plugin,))
+    timer.daemon = True  # an import that ends the process must not wait for it
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def reason_of(cause: BaseException) -> str:
+    """One line for people."""
+    lines = str(cause).strip().splitlines()
+    text = lines[0] if lines else ""
+    if isinstance(cause, SystemExit):
+        return f"ends the process (SystemExit: {text})" if text else "ends the process (SystemExit)"
+    if text and isinstance(cause, Refused | ImportError):
+        return text
+    return f"{type(cause).__name__}: {text}" if text else type(cause).__name__
+
+
+def plugin_traceback(error: PluginError) -> str:
+    """The traceback of what went wrong, from the plugin's first frame on."""
+    cause = error.__cause__
+    if cause is None:
+        return ""
+    return "".join(
+        traceback.format_exception(type(cause), cause, _from_plugin(cause.__traceback__))
+    )
+
+
+def _from_plugin(trace: TracebackType | None) -> TracebackType | None:
+    """Drop the frames of the host and of the import system at the top."""
+    while trace is not None and _is_machinery(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    return trace
+
+
+def _is_machinery(filename: str) -> bool:
+    path = Path(filename)
+    return (
+        filename.startswith("<frozen importlib")
+        or path.parts[-2:] == ("importlib", "__init__.py")
+        or str(path.parent) == _HOST
+    )
+
+
+def _announce(plugin: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"still loading plugin {plugin}; skip it with -P no:{plugin}\n")
+        sys.stderr.flush()

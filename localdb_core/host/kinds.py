@@ -1,0 +1,9 @@
+"""The kinds of components, and the hook and description each belongs to."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+Kind = Literal["parser", "embedder", "index", "tool", "source", "chunker"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
