@@ -1,0 +1,153 @@
+"""What every plugin owes the host, as tests to inherit.
+
+class TestPlugin(PluginContract):
+    plugin = "rtf"
+
+The plugin must be installed (editable is fine). Importing a plugin for the first
+time happens in processes of its own, so that what the test run has already
+imported does not hide a fault.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from typing import Any, ClassVar
+
+from localdb_core.host.discovery import Candidate, discover
+from localdb_core.host.host import Host
+from localdb_core.host.selection import PluginSelection
+from localdb_core.host.status import PluginStatus
+from localdb_core.plugin import PluginInfo
+
+_ADDED_BY_IMPORT = """
+import json, os, sys, time
+import localdb_core.plugin
+before, began = set(sys.modules), time.thread_time()
+__import__(sys.argv[1])
+print(json.dumps([(time.thread_time() - began) * 1000, sorted(set(sys.modules) - before)]))
+"""
+
+_LOAD = """
+import os, sys
+from localdb_core.host.host import Host
+from localdb_core.host.selection import PluginSelection
+Host.load(PluginSelection(only=frozenset({sys.argv[1]})), builtins=False)
+"""
+
+_IMPORT_TARGETS = """
+import sys
+from localdb_core.host.lazy import attribute
+for target in sys.argv[2:]:
+    attribute(target, plugin=sys.argv[1])
+"""
+
+
+class PluginContract:
+    """Inherit it and name the plugin by its entry point.
+
+    Attributes:
+        plugin: the entry point's name.
+        settings: a config section that is enough, when an empty one is not.
+    """
+
+    plugin: ClassVar[str] = ""
+    settings: ClassVar[dict[str, Any]] = {}  # Any: config values
+
+    def test_the_entry_point_is_installed_and_names_a_module(self) -> None:
+        """``module``, not ``module:attribute``: the host registers modules."""
+        candidate = self._candidate()
+
+        assert ":" not in candidate.module
+        assert importlib.import_module(candidate.module).__name__ == candidate.module
+
+    def test_the_plugin_loads_without_a_fault(self) -> None:
+        """API, hooks and every description are what the host asks for."""
+        status = self._status(self._host())
+
+        assert status.state == "active", f"{status.stage}: {status.error}"
+        assert status.provides, "no hook offers anything"
+
+    def test_the_light_module_imports_only_core_itself_and_the_standard_library(self) -> None:
+        """Everything else belongs behind a target; the CPU time is printed only."""
+        candidate = self._candidate()
+
+        milliseconds, added = json.loads(_python(_ADDED_BY_IMPORT, candidate.module))
+
+        own = candidate.module.partition(".")[0]
+        allowed = {*sys.stdlib_module_names, "localdb_core", own}
+        foreign = {name.partition(".")[0] for name in added} - allowed
+        assert not foreign, f"the light module imports {', '.join(sorted(foreign))}"
+        print(f"{candidate.module}: {milliseconds:.1f} ms CPU")  # noqa: T201 - for the reader
+
+    def test_loading_prints_nothing_to_standard_output(self) -> None:
+        """A process of its own, descriptor 1 untouched."""
+        assert _python(_LOAD, self.plugin) == ""
+
+    def test_two_loads_in_one_process_agree(self) -> None:
+        """Hooks are free of surprises: same question, same answer."""
+        first, second = self._host().registry, self._host().registry
+
+        assert list(first.everything()) == list(second.everything())
+
+    def test_every_target_can_be_imported(self) -> None:
+        """Nothing is built, but every code path that is named exists."""
+        host = self._host()
+        targets = [owned.value.target for _, owned in host.registry.everything()]
+        targets += [owned.value.arguments for owned in host.registry.tools]
+
+        _python(_IMPORT_TARGETS, self.plugin, *targets)
+
+    def test_the_settings_model_is_strict_and_can_be_documented(self) -> None:
+        """Builds from an empty section or ``settings``, refuses unknown keys, has a schema."""
+        from localdb_core.domain.errors import InvalidConfig
+        from localdb_core.host.settings import describe_settings, plugin_settings
+
+        info = self._info()
+        if info.config is None:
+            return
+
+        assert plugin_settings(self.plugin, info, self.settings) is not None
+        assert describe_settings(self.plugin, info) is not None
+        unknown = {**self.settings, "no_such_key": 1}
+        try:
+            plugin_settings(self.plugin, info, unknown)
+        except InvalidConfig as error:
+            assert f"plugins.config.{self.plugin}.no_such_key" in str(error)  # noqa: PT017
+        else:
+            raise AssertionError("the settings model accepts unknown keys; forbid them")
+
+    def _candidate(self) -> Candidate:
+        found = [candidate for candidate in discover() if candidate.name == self.plugin]
+        assert found, f"plugin {self.plugin!r} is not installed; pip install -e it first"
+        return found[0]
+
+    def _host(self) -> Host:
+        module = importlib.import_module(self._candidate().module)
+        selection = PluginSelection(no_plugins=True)
+        return Host.load(selection, builtins=False, extra=[(self.plugin, module)])
+
+    def _status(self, host: Host) -> PluginStatus:
+        return next(status for status in host.statuses if status.name == self.plugin)
+
+    def _info(self) -> PluginInfo:
+        host = self._host()
+        assert self.plugin in host.infos, self._status(host).error
+        return host.infos[self.plugin]
+
+
+def _python(program: str, *arguments: str) -> str:
+    """Run a program in a fresh interpreter with this one's path; its standard output."""
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
