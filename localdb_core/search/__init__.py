@@ -1,1 +1,1 @@
-
+"""Searching: legs → fuse → cut → cite."""

@@ -154,6 +154,19 @@ class ResourceTable:
                     found[row["id"]] = (_chunk(row), _resource(row, prefix="r_"))
         return found
 
+    def existing(self, store_id: str, chunk_ids: Sequence[str]) -> set[str]:
+        """Those of these chunk ids that the store has."""
+        found: set[str] = set()
+        with self._db.read() as db:
+            for part in batched(chunk_ids, PARAMETERS):
+                marks = ",".join("?" * len(part))
+                rows = db.execute(
+                    f"SELECT id FROM chunks WHERE store_id = ? AND id IN ({marks})",
+                    (store_id, *part),
+                )
+                found |= {row[0] for row in rows}
+        return found
+
     def update_metadata(self, resource: Resource) -> None:
         """Store everything about a resource that needs no re-chunking (L-ING-34)."""
         with self._db.write() as db:

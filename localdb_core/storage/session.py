@@ -67,6 +67,7 @@ class WriteSession:
         self._note = note or log.warning
         self._open: dict[LegName, tuple[Engine, Index]] = {}
         self._failed: set[LegName] = set()
+        self._mended: set[LegName] = set()
         self._language: str | None = None
 
     def __enter__(self) -> Self:
@@ -102,6 +103,7 @@ class WriteSession:
         states: dict[str, IndexState] = {}
         for leg in LEGS:
             if leg in reasons:
+                self._mended.add(leg)
                 mended = mend(self._engines, self.store, leg, reason=reasons[leg], note=self._note)
             else:
                 mended = self._current_state(leg)
@@ -109,13 +111,32 @@ class WriteSession:
                 states[leg] = mended
         self._catalog.ledger.settle(self.store.id, states, clean=True)
 
+    def force_mend(self, leg: LegName) -> None:
+        """Check one index even though nothing in the books speaks against it.
+
+        For a reader to whom the index itself gave a reason. Does nothing when
+        entering the session has just mended it.
+        """
+        if leg in self._mended or self._engines.engine(self.store, leg).owned is None:
+            return
+        states: dict[str, IndexState] = {
+            other: state for other in LEGS if (state := self._current_state(other))
+        }
+        mended = mend(self._engines, self.store, leg, reason="cannot answer", note=self._note)
+        states.pop(leg, None)
+        if mended is not None:
+            states[leg] = mended
+        self._catalog.ledger.settle(self.store.id, states, clean=True)
+
     def _current_state(self, leg: LegName) -> IndexState | None:
         engine = self._engines.engine(self.store, leg)
         return self._catalog.ledger.state(self.store.id, leg, engine.full_id)
 
-    def bind_embedder(self, card: EmbedderCard, provider: str) -> int:
+    def bind_embedder(self, card: EmbedderCard, *, provider: str, model: str) -> int:
         """Bind the store to this embedder; returns its id in the catalog."""
-        return self._catalog.stores.bind_embedder(self.store.id, card, provider).id
+        return self._catalog.stores.bind_embedder(
+            self.store.id, card, provider=provider, model=model
+        ).id
 
     def commit(
         self,

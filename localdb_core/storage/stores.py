@@ -108,7 +108,9 @@ class StoreTable:
             ).fetchone()
         return None if row is None else _embedder(row)
 
-    def bind_embedder(self, store_id: str, card: EmbedderCard, provider: str) -> StoredEmbedder:
+    def bind_embedder(
+        self, store_id: str, card: EmbedderCard, *, provider: str, model: str
+    ) -> StoredEmbedder:
         """Bind the store to an embedder; it is refused elsewhere when another is bound."""
         languages = None if card.languages is None else json.dumps(list(card.languages))
         with self._db.write() as db:
@@ -118,7 +120,7 @@ class StoreTable:
                 (
                     card.fingerprint,
                     provider,
-                    card.name,
+                    model,
                     card.dimension,
                     card.encoding,
                     languages,

@@ -1,0 +1,188 @@
+"""The only search entry: legs → fuse → cut → cite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from localdb_core.domain.citation import Citation, Score
+from localdb_core.domain.errors import InvalidRequest, LocaldbError
+from localdb_core.domain.query import (
+    Explanation,
+    LegReport,
+    SearchMode,
+    SearchRequest,
+    SearchResult,
+)
+from localdb_core.domain.store import Store
+from localdb_core.plugin import Scored
+from localdb_core.search.embedders import Embedders
+from localdb_core.search.fusion import Fused, fuse, pool
+from localdb_core.search.languages import dense_weight
+from localdb_core.search.legs import Legs, Question
+from localdb_core.storage.catalog import Catalog
+from localdb_core.storage.engines import LegName
+from localdb_core.storage.legs import Allowed
+from localdb_core.storage.stores import StoredEmbedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_LIMIT: Final = 100
+
+_LEGS_OF: Final[dict[SearchMode, tuple[LegName, ...]]] = {
+    SearchMode.HYBRID: ("dense", "sparse"),
+    SearchMode.KEYWORD: ("sparse",),
+    SearchMode.DENSE: ("dense",),
+}
+
+
+@dataclass
+class _Run:
+    """What one search gathers on its way."""
+
+    answers: dict[str, dict[str, list[Scored]]] = field(default_factory=dict)
+    reports: list[LegReport] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    weights: dict[tuple[str, str], float] = field(default_factory=dict)
+    embedders: set[str] = field(default_factory=set)
+
+    def note(self, text: str) -> None:
+        """Keep something a person should know; the same thing once."""
+        if text not in self.notices:
+            self.notices.append(text)
+
+
+class Search:
+    """Hybrid search over stores, the same on every surface.
+
+    ``scope`` limits what is reachable at all (``--store`` of an MCP session).
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        legs: Legs,
+        embedders: Embedders,
+        *,
+        scope: Sequence[str] | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._legs = legs
+        self._embedders = embedders
+        self._scope = None if scope is None else frozenset(scope)
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Citations best first. Raises StoreNotFound, InvalidRequest.
+
+        Raises the embedder's own error only for ``dense`` mode; otherwise the search
+        says in its notices that it went on without.
+        """
+        if not request.query.strip():
+            raise InvalidRequest("the query is empty")
+        if request.limit < 1:
+            raise InvalidRequest("limit must be at least 1")
+        stores = self._stores(request)
+        run = _Run()
+        for store in stores:
+            self._ask(store, request, run)
+        fused = fuse({leg: pool(answers) for leg, answers in run.answers.items()}, run.weights)
+        kept = fused[: min(request.limit, MAX_LIMIT)]
+        return SearchResult(
+            citations=tuple(self._cite(kept, {store.id: store for store in stores})),
+            total_candidates=len(fused),
+            notices=tuple(run.notices),
+            explanation=_explain(kept, run),
+        )
+
+    def _stores(self, request: SearchRequest) -> list[Store]:
+        if request.stores is None:
+            found = self._catalog.stores.list()
+        else:
+            found = [self._catalog.stores.resolve(name) for name in request.stores]
+        unique = {store.id: store for store in found}
+        return [s for s in unique.values() if self._scope is None or s.id in self._scope]
+
+    def _ask(self, store: Store, request: SearchRequest, run: _Run) -> None:
+        allowed = Allowed.by(request.filters, request.fence)
+        question = Question(text=request.query, allowed=allowed)
+        for leg in _LEGS_OF[request.mode]:
+            if leg == "dense":
+                vector = self._vector(store, request, run)
+                if vector is None:
+                    continue
+                question = Question(text=request.query, allowed=allowed, vector=vector)
+            answer = self._legs.ask(store, leg, question, run.note)
+            run.answers.setdefault(leg, {})[store.id] = answer.hits
+            run.reports.append(answer.report)
+
+    def _vector(
+        self, store: Store, request: SearchRequest, run: _Run
+    ) -> NDArray[np.float32] | None:
+        """The query as the store's own embedder sees it; None (and said) without one."""
+        stored = self._catalog.stores.embedder(store.id)
+        if stored is None:
+            if self._catalog.stores.stats(store.id).chunk_count:
+                run.note(f"store {store.name!r} has no vectors; only its words are searched")
+            return None
+        try:
+            embedder = self._embedders.get(stored.provider, stored.model)
+            _same_fingerprint(stored, embedder.card.fingerprint)
+        except LocaldbError as error:
+            if request.mode is SearchMode.DENSE:
+                raise
+            run.note(f"searching by words only: {error}")
+            return None
+        run.embedders.add(f"{stored.provider} {stored.model}")
+        run.weights[("dense", store.id)] = (
+            1.0 if request.mode is SearchMode.DENSE else dense_weight(self._catalog, store, stored)
+        )
+        vector: NDArray[np.float32] = embedder.embed([request.query], "query")[0]
+        return vector
+
+    def _cite(self, kept: Sequence[Fused], stores: dict[str, Store]) -> list[Citation]:
+        wanted: dict[str, list[str]] = {}
+        for entry in kept:
+            wanted.setdefault(entry.key[0], []).append(entry.key[1])
+        hits = {
+            store_id: self._catalog.resources.hits(store_id, ids)
+            for store_id, ids in wanted.items()
+        }
+        cited: list[Citation] = []
+        for entry in kept:
+            store_id, chunk_id = entry.key
+            if chunk_id not in hits[store_id]:  # replaced since the leg answered
+                continue
+            chunk, resource = hits[store_id][chunk_id]
+            score = Score(entry.score, dense=_score(entry, "dense"), bm25=_score(entry, "sparse"))
+            cited.append(Citation(stores[store_id].ref, resource, chunk, score))
+        return cited
+
+
+def _score(entry: Fused, leg: str) -> float | None:
+    return entry.legs[leg].score if leg in entry.legs else None
+
+
+def _same_fingerprint(stored: StoredEmbedder, found: str) -> None:
+    if stored.fingerprint != found:
+        raise InvalidRequest(
+            f"model {stored.model} is not the one the store was embedded with "
+            f"(expected {stored.fingerprint[:12]}, found {found[:12]})"
+        )
+
+
+def _explain(kept: Sequence[Fused], run: _Run) -> Explanation:
+    hits: list[dict[str, Any]] = []  # Any: JSON values
+    for entry in kept:
+        legs = {
+            leg: {"rank": hit.rank + 1, "score": hit.score}
+            for leg, hit in sorted(entry.legs.items())
+        }
+        hits.append({"chunk_id": entry.key[1], "fused": entry.score, "legs": legs})
+    return Explanation(
+        embedder=", ".join(sorted(run.embedders)) or None,
+        legs=tuple(run.reports),
+        hits=tuple(hits),
+    )
