@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from localdb_core.cli import scope
+from localdb_core.cli import logs, scope
 from localdb_core.cli.state import State
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
@@ -50,6 +50,7 @@ class Command(_WithGlobals):
         state = ctx.ensure_object(State)
         scope.check(_words(ctx), state.stores)
         state.guard()
+        logs.set_up(verbose=state.verbose)
         return super().invoke(ctx)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 import click
 
+from localdb_core.cli import render
 from localdb_core.cli.state import State
 from localdb_core.domain.errors import (
     InternalError,
@@ -23,7 +24,7 @@ from localdb_core.domain.errors import (
 )
 
 INTERRUPTED: Final = 130
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def report(error: BaseException, state: State, arguments: Sequence[str]) -> int:
@@ -71,7 +72,7 @@ def _usage(error: click.ClickException, state: State, arguments: Sequence[str]) 
     # The parser may have failed before it came to --json.
     state.json = state.json or "--json" in arguments
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(message, file=state.err)
+        _say(state, message)
     elif state.json:
         _error(state, InvalidRequest.code, message)
     else:
@@ -89,7 +90,7 @@ def _error(state: State, code: str, message: str) -> None:
 
 
 def _say(state: State, text: str) -> None:
-    click.echo(text, file=state.err)
+    render.note(state, text)
 
 
 def _quiet() -> int:

@@ -33,7 +33,8 @@ def data(state: State, value: Any) -> None:  # Any: JSON values
 
 def note(state: State, message: str) -> None:
     """Something a person should know; never part of the result."""
-    state.out.flush()
+    if not state.out.closed:
+        state.out.flush()
     state.err.write(_encodable(message, state.err) + "\n")
     state.err.flush()
 

@@ -12,7 +12,7 @@ import click
 
 from localdb_core.cli import scope
 from localdb_core.cli.state import State
-from localdb_core.domain.errors import SourceNotFound
+from localdb_core.domain.errors import InvalidRequest, SourceNotFound
 from localdb_core.domain.store import Source, Store
 
 KINDS: Final = ("path", "url", "feed")
@@ -110,6 +110,20 @@ def matching(
             raise SourceNotFound(argument)
         found.update({pair[1].id: pair for pair in hits})
     return list(found.values())
+
+
+def only(state: State, stores: Sequence[Store], argument: str) -> tuple[Store, Source]:
+    """The one source that the argument names.
+
+    Raises:
+        SourceNotFound: it names none.
+        InvalidRequest: it names several.
+    """
+    found = matching(state, stores, [argument])
+    if len(found) > 1:
+        names = ", ".join(store.name for store, _ in found)
+        raise InvalidRequest(f"{argument} is in several stores ({names}); choose with --store")
+    return found[0]
 
 
 def _names(argument: str, source: Source) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from contextlib import ExitStack
@@ -40,8 +41,8 @@ class State:
     no_plugins: bool = False
     switches: tuple[str, ...] = ()
     strict_plugins: bool = False
-    out: TextIO = field(default_factory=lambda: sys.stdout)
-    err: TextIO = field(default_factory=lambda: sys.stderr)
+    out: TextIO = field(default_factory=lambda: _stream(sys.stdout))
+    err: TextIO = field(default_factory=lambda: _stream(sys.stderr))
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _host: Host | None = field(default=None, repr=False)
     _app: LocalDB | None = field(default=None, repr=False)
@@ -113,6 +114,11 @@ class State:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _stream(standard: TextIO | None) -> TextIO:
+    """A standard stream, or nowhere when whoever started us closed it."""
+    return io.StringIO() if standard is None else standard
 
 
 pass_state = click.make_pass_decorator(State)

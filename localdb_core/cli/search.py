@@ -1,0 +1,141 @@
+"""``search``: ask the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+from localdb_core.cli import render, scope
+from localdb_core.cli.command import Command
+from localdb_core.cli.state import State, pass_state
+from localdb_core.domain.citation import Citation
+from localdb_core.domain.query import Explanation, SearchMode, SearchRequest, SearchResult
+from localdb_core.domain.snippet import cut
+from localdb_core.domain.uri import display
+
+_MOST: Final = 100
+
+
+@click.command(
+    "search",
+    cls=Command,
+    # Everything from the first word of the query on belongs to the query.
+    context_settings={"allow_interspersed_args": False},
+    examples=[
+        "localdb search how do I renew the lease",
+        "localdb search --mode keyword --limit 10 invoice 4711",
+        "localdb search --store work --explain --json quarterly report",
+    ],
+)
+@click.option(
+    "--limit",
+    type=int,
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Most results; above 100 is 100.",
+)
+@click.option(
+    "--content-length",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="About so many characters of each result.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice([str(mode) for mode in SearchMode]),
+    default="hybrid",
+    show_default=True,
+    help="Which indexes answer.",
+)
+@click.option("--explain", is_flag=True, help="Show ranks, scores and who answered.")
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@pass_state
+def search(
+    state: State, *, limit: int, content_length: int, mode: str, explain: bool,
+    words: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Search the stores; each result says where it stands.
+
+    Options come before the query: everything from its first word on is query text.
+    """
+    if limit < 1:
+        raise click.UsageError("--limit must be greater than zero")
+    query = " ".join(words)
+    stores = scope.resolve(state, "search")
+    request = SearchRequest(
+        query,
+        stores=tuple(store.id for store in stores),
+        limit=min(limit, _MOST),
+        mode=SearchMode(mode),
+    )
+    result = state.app().search.search(request)
+    for notice in dict.fromkeys(result.notices):
+        render.note(state, notice)
+    if state.json:
+        render.data(state, _json(result, explain=explain))
+    else:
+        _lines(state, result, query=query, cap=content_length, explain=explain)
+
+
+def _json(result: SearchResult, *, explain: bool) -> dict[str, Any]:  # Any: JSON values
+    shown: dict[str, Any] = {"citations": [hit.to_json() for hit in result.citations]}
+    if explain and result.explanation is not None:
+        shown["explain"] = result.explanation.to_json()
+    return shown
+
+
+def _lines(state: State, result: SearchResult, *, query: str, cap: int, explain: bool) -> None:
+    explanation = result.explanation if explain else None
+    if not result.citations:
+        render.line(state, f"No results for '{query}'.")
+    for number, hit in enumerate(result.citations, start=1):
+        render.line(state, f"{number}. {place(hit)}")
+        render.line(state, f"   {snippet(hit, cap)}")
+        if explanation is not None and number <= len(explanation.hits):
+            render.line(state, f"   {_scores(explanation.hits[number - 1])}")
+        render.line(state)
+    if explanation is not None:
+        _answered(state, explanation)
+
+
+def place(hit: Citation) -> str:
+    """``URI > H1 > H2 (p.3)``."""
+    page = "" if hit.chunk.page is None else f" (p.{hit.chunk.page})"
+    return " > ".join((display(hit.resource.uri), *hit.headings)) + page
+
+
+def snippet(hit: Citation, cap: int) -> str:
+    """The beginning of the passage in one line."""
+    kept, shortened = cut(" ".join(hit.chunk.text.split()), cap)
+    return f"{kept}…" if shortened else kept
+
+
+def _scores(hit: Mapping[str, Any]) -> str:  # Any: JSON values
+    """``fused: 0.0328, dense: rank 1, score 0.71`` — whatever the search tells."""
+    return ", ".join(f"{name}: {_value(value)}" for name, value in hit.items() if name not in _IDS)
+
+
+_IDS: Final = frozenset(("chunk_id", "store_id", "store", "resource_id", "uri"))
+
+
+def _value(value: Any) -> str:  # Any: a JSON value
+    if isinstance(value, Mapping):
+        return " ".join(f"{name} {_value(below)}" for name, below in value.items())
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "-" if value is None else str(value)
+
+
+def _answered(state: State, explanation: Explanation) -> None:
+    """The embedder and the engine of each leg of each store."""
+    render.line(state, f"embedder: {explanation.embedder or 'none'}")
+    for report in explanation.legs:
+        note = f" ({report.note})" if report.note else ""
+        render.line(
+            state, f"{report.leg}: {report.engine}, {report.hits} hits in {report.store}{note}"
+        )
