@@ -1,0 +1,129 @@
+"""Fixtures: an application in memory, its tools, and the contract to compare with."""
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+
+from localdb_core.mcp.server import build_server, instructions_for
+from localdb_core.mcp.table import ToolTable
+from localdb_core.plugin import ToolContext
+from localdb_core.testing.client import StdioClient
+
+HERE = Path(__file__).parent
+FAKE_SERVER = HERE / "fake_server.py"
+
+
+def _load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # the tool table imports targets by this name
+    spec.loader.exec_module(module)
+    return module
+
+
+_fakes = _load("localdb_fake_server", FAKE_SERVER)
+
+
+@pytest.fixture(scope="session")
+def fakes():
+    """The module with the fake application."""
+    return _fakes
+
+
+@pytest.fixture
+def library():
+    """The library of the contract's examples; a test may add to it."""
+    return _fakes.contract_library()
+
+
+@pytest.fixture
+def table_of(library):
+    """Makes a tool table over the library."""
+
+    def make(*surfaces, owned=None):
+        return ToolTable.build(
+            _fakes.core_tools() + _fakes.extra_tools() if owned is None else owned,
+            surfaces=surfaces or ("core",),
+            context_for=lambda plugin: ToolContext(plugin, app=library.app()),
+        )
+
+    return make
+
+
+@pytest.fixture
+def run_tool(table_of):
+    """Calls a tool directly; gives its text, or raises what the tool raises."""
+
+    def run(tool, /, **arguments):
+        bound = table_of("all").get(tool)
+        return bound.run(bound.parse(arguments)).text
+
+    return run
+
+
+@pytest.fixture
+def run_json(run_tool):
+    """The same, with the text read as JSON."""
+
+    def run(tool, /, **arguments):
+        return json.loads(run_tool(tool, **arguments).split("\n\n---\n")[0])
+
+    return run
+
+
+@pytest.fixture
+def talk(library, table_of):
+    """Runs a conversation with an SDK client, in memory."""
+
+    def run(conversation, *surfaces, mode="legacy"):
+        table = table_of(*surfaces)
+        server = build_server(table, instructions=instructions_for(library.app(), table))
+
+        async def main():
+            async with Client(server, mode=mode) as client:
+                return await conversation(client)
+
+        return anyio.run(main)
+
+    return run
+
+
+@pytest.fixture(params=["legacy", "2026-07-28"])
+def era(request):
+    """Both ways a client may open a connection."""
+    return request.param
+
+
+@pytest.fixture
+def start():
+    """Starts the fake server as a process."""
+    started = []
+
+    def run(*, modern=False, **env):
+        client = StdioClient([sys.executable, str(FAKE_SERVER)], modern=modern, env=env)
+        started.append(client)
+        return client
+
+    yield run
+    for client in started:
+        if client.process.poll() is None:
+            client.process.kill()
+        client.wait()
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def contract():
+    """The text of the wire contract."""
+    root = Path(__file__).resolve().parents[2]
+    folder = Path(os.environ.get("LOCALDB_SHARED", root.parent / "shared"))
+    path = folder / "seeds" / "localdb-mcp.txt"
+    if not path.is_file():
+        pytest.skip("the wire contract is not here; set LOCALDB_SHARED to the folder that has it")
+    return path.read_text(encoding="utf-8")
