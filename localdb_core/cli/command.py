@@ -31,7 +31,23 @@ class _WithGlobals(click.Command):
         kwargs["context_settings"] = _HELP_NAMES | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
-        self.params.extend(global_options())
+        self.globals = global_options()
+        self.params.extend(self.globals)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options first, then those that every command takes."""
+        rows: dict[str, list[tuple[str, str]]] = {"Options": [], "Global options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                ours = param in self.globals or param is self.get_help_option(ctx)
+                rows["Global options" if ours else "Options"].append(record)
+        for title, records in rows.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, as they are typed."""

@@ -74,7 +74,7 @@ def _usage(error: click.ClickException, state: State, arguments: Sequence[str]) 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         _say(state, message)
     elif state.json:
-        _error(state, InvalidRequest.code, message)
+        _error(state, InvalidRequest.code, str(InvalidRequest(message)))
     else:
         where = getattr(error, "ctx", None)
         hint = f"\ntry: {where.command_path} --help" if where is not None else ""

@@ -116,19 +116,12 @@ def snippet(hit: Citation, cap: int) -> str:
 
 
 def _scores(hit: Mapping[str, Any]) -> str:  # Any: JSON values
-    """``fused: 0.0328, dense: rank 1, score 0.71`` — whatever the search tells."""
-    return ", ".join(f"{name}: {_value(value)}" for name, value in hit.items() if name not in _IDS)
-
-
-_IDS: Final = frozenset(("chunk_id", "store_id", "store", "resource_id", "uri"))
-
-
-def _value(value: Any) -> str:  # Any: a JSON value
-    if isinstance(value, Mapping):
-        return " ".join(f"{name} {_value(below)}" for name, below in value.items())
-    if isinstance(value, float):
-        return f"{value:.4f}"
-    return "-" if value is None else str(value)
+    """``fused 0.0328, bm25 rank 2 score 7.4102, dense rank 1 score 0.7100``."""
+    legs = (
+        f"{leg} rank {found['rank']} score {found['score']:.4f}"
+        for leg, found in hit["legs"].items()
+    )
+    return ", ".join((f"fused {hit['fused']:.4f}", *legs))
 
 
 def _answered(state: State, explanation: Explanation) -> None:

@@ -1,0 +1,86 @@
+"""Where things are, on each platform and under each override."""
+
+from pathlib import Path
+
+import pytest
+
+from localdb_core.config.load import parse_config
+from localdb_core.config.model import Config
+from localdb_core.config.paths import Paths, find_config, usual_folders
+from localdb_core.domain.errors import InvalidConfig
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+    monkeypatch.delenv("LOCALDB_CONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_the_usual_folders_of_linux(home):
+    usual = usual_folders("linux")
+
+    assert usual.config_file == home / ".config/localdb/config.yaml"
+    assert usual.data == home / ".local/share/localdb"
+    assert usual.models == home / ".cache/localdb/models"
+    assert usual.logs == home / ".local/state/localdb/logs"
+
+
+def test_the_usual_folders_of_macos(home):
+    usual = usual_folders("darwin")
+
+    assert usual.config_file == home / "Library/Application Support/localdb/config.yaml"
+    assert usual.data == home / "Library/Application Support/localdb/data"
+    assert usual.models == home / "Library/Caches/localdb/models"
+    assert usual.logs == home / "Library/Logs/localdb"
+
+
+def test_the_xdg_variables_are_respected(home, monkeypatch):
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name))
+
+    usual = usual_folders("linux")
+
+    assert usual.config_file == home / "CONFIG/localdb/config.yaml"
+    assert usual.data == home / "DATA/localdb"
+    assert usual.models == home / "CACHE/localdb/models"
+    assert usual.logs == home / "STATE/localdb/logs"
+
+
+@pytest.mark.req("L-CFG-01")
+def test_the_option_wins_over_the_variable_over_the_usual_place(home):
+    variable = {"LOCALDB_CONFIG": str(home / "b.yaml")}
+
+    assert find_config(home / "a.yaml", variable) == home / "a.yaml"
+    assert find_config(None, variable) == home / "b.yaml"
+    assert find_config(None, {"LOCALDB_CONFIG": "~/c.yaml"}) == home / "c.yaml"
+    assert find_config(None, {"LOCALDB_CONFIG": ""}) == usual_folders().config_file
+
+
+@pytest.mark.req("L-CFG-23")
+def test_an_explicit_config_in_no_folder_is_refused(home):
+    with pytest.raises(InvalidConfig, match="does not exist"):
+        find_config(home / "none" / "config.yaml", {})
+
+
+def test_the_config_moves_the_folders(home):
+    config = parse_config("version: 1\npaths: {data: ~/d, models: /m, logs: l}")
+
+    paths = Paths.of(home / "etc" / "config.yaml", config)
+
+    assert paths.data == home / "d"
+    assert paths.models == Path("/m")
+    assert paths.logs == home / "etc" / "l"
+    assert paths.database == home / "d" / "localdb.db"
+
+
+@pytest.mark.req("L-CFG-02")
+@pytest.mark.parametrize("leftover", ["runtime-state.db", "stores"])
+def test_a_data_folder_of_an_old_release_is_refused(home, leftover):
+    paths = Paths.of(home / "config.yaml", Config())
+    (paths.data / leftover).mkdir(parents=True)
+
+    with pytest.raises(InvalidConfig, match=leftover):
+        paths.check_layout()
