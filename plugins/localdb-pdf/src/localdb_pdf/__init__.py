@@ -1,0 +1,1 @@
+"""PDF parser for localdb, on pypdf."""
