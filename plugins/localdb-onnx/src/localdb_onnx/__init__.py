@@ -1,0 +1,1 @@
+"""Local ONNX embedder for localdb."""
