@@ -98,6 +98,13 @@ class Group(_WithGlobals, click.Group):
             found = getattr(import_module(module), attribute)
         return found
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Without examples of its own, a group shows the first of each of its commands."""
+        if not self.examples:
+            below = (getattr(command, "examples", ()) for command in self.commands.values())
+            self.examples = tuple(examples[0] for examples in below if examples)
+        super().format_epilog(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names and one line each, without importing a lazy command."""
         rows = []

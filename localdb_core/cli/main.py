@@ -41,8 +41,6 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; its exit status (L-ERR-02)."""
-    from localdb_core.cli.failure import report
-
     state = State()
     try:
         with state:
@@ -51,6 +49,8 @@ def main(arguments: Sequence[str]) -> int:
             )
     # The outermost handler: whatever went wrong becomes one line and a status.
     except BaseException as error:  # noqa: BLE001
+        from localdb_core.cli.failure import report  # sqlite3, and only when it is needed
+
         return report(error, state, arguments)
     return result if isinstance(result, int) else 0
 
