@@ -1,0 +1,97 @@
+"""Presets: how large chunks are, and which preset a file gets (spec §5.1, §5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localdb_core.domain import InvalidRequest
+from localdb_core.domain.formats import CODE_SUFFIXES, LOCKFILES, suffix_of
+from localdb_core.plugin import Embedder, Measure, Sizing
+
+CHARACTERS_PER_TOKEN = 4
+"""Scales token numbers when there is no tokenizer (L-CHK-01)."""
+
+SPECIAL_TOKENS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Chunk sizes in tokens; ``code_limit`` is always characters (D-07)."""
+
+    target: int = 256
+    overlap: int = 0
+    code_limit: int = 3000
+    window_turns: int = 6
+    stride_turns: int = 3
+
+
+PRESETS = {"prose": Preset(), "code": Preset(), "messages": Preset(target=512)}
+
+_CODE_NAMES = (*CODE_SUFFIXES, ".xlsx", ".xls")
+
+
+def check_preset(name: str) -> str:
+    """The name, if there is such a preset. Raises InvalidRequest otherwise."""
+    if name not in PRESETS:
+        raise InvalidRequest(f"unknown preset {name!r}; there are {', '.join(sorted(PRESETS))}")
+    return name
+
+
+def preset_for(source_preset: str, mime: str | None, name: str) -> str:
+    """The preset of one file: a source's own choice is final unless it is ``prose``."""
+    if check_preset(source_preset) != "prose":
+        return source_preset
+    if mime == "application/json" or (mime or "").startswith("text/x-"):
+        return "code"
+    if mime == "text/plain":
+        return "prose"
+    return "code" if name in LOCKFILES or suffix_of(name) in _CODE_NAMES else "prose"
+
+
+def characters(texts: Sequence[str], /) -> list[int]:
+    """Sizes in characters."""
+    return [len(text) for text in texts]
+
+
+class TokenMeasure:
+    """Sizes in an embedder's tokens, without the ones it adds to every text."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.added = embedder.count_tokens([""])[0]
+        """Prefix and special tokens of every input."""
+
+    def __call__(self, texts: Sequence[str], /) -> list[int]:
+        """One size per text, in one call of the embedder."""
+        counts = self._embedder.count_tokens(texts)
+        return [max(0, count - self.added) for count in counts]
+
+
+def sizing_for(
+    preset: str,
+    measure: Measure | None = None,
+    *,
+    max_tokens: int | None = None,
+    added: int = SPECIAL_TOKENS,
+) -> Sizing:
+    """Sizes for one preset.
+
+    Args:
+        preset: its name; InvalidRequest when there is none.
+        measure: sizes in tokens; None counts characters and scales the numbers.
+        max_tokens: the embedder's longest input; a chunk is never longer.
+        added: what the embedder adds to every input (:attr:`TokenMeasure.added`).
+    """
+    sizes = PRESETS[check_preset(preset)]
+    target, scale = sizes.target, 1 if measure is not None else CHARACTERS_PER_TOKEN
+    if max_tokens is not None:
+        target = max(1, min(target, max_tokens - added))
+    return Sizing(
+        target=target * scale,
+        measure=measure or characters,
+        overlap=sizes.overlap * scale,
+        code_limit=sizes.code_limit,
+        window_turns=sizes.window_turns,
+        stride_turns=sizes.stride_turns,
+    )
