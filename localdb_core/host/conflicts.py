@@ -140,16 +140,19 @@ def _over_tools(registry: Registry) -> Iterator[Conflict]:
         by_name[f"{owned.value.surface}/{owned.value.name}"].append(owned)
     for name, holders in sorted(by_name.items()):
         if len(holders) > 1:
-            yield _contest("tool", name, holders, f"plugins.disable: [{holders[-1].plugin}]")
+            yield _contest("tool", name, holders)
 
 
-def _contest(kind: Kind, key: str, holders: Sequence[Owned[Spec]], remedy: str) -> Conflict:
+def _contest(
+    kind: Kind, key: str, holders: Sequence[Owned[Spec]], remedy: str | None = None
+) -> Conflict:
     winner = preferred(holders)
+    losers = [owned for owned in holders if owned is not winner]
     return Conflict(
         kind,
         key,
         None if winner is None else winner.full_id,
-        tuple(owned.full_id for owned in holders if owned is not winner),
+        tuple(owned.full_id for owned in losers),
         "the only one from localdb itself" if winner else "nobody has precedence",
-        remedy,
+        remedy or f"plugins.disable: [{losers[-1].plugin}]",
     )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Final
 
 from localdb_core.domain.errors import PluginError
@@ -113,15 +113,16 @@ def plugin_traceback(error: PluginError) -> str:
 
 def _from_plugin(trace: TracebackType | None) -> TracebackType | None:
     """Drop the frames of the host and of the import system at the top."""
-    while trace is not None and _is_machinery(trace.tb_frame.f_code.co_filename):
+    while trace is not None and _is_machinery(trace.tb_frame.f_code):
         trace = trace.tb_next
     return trace
 
 
-def _is_machinery(filename: str) -> bool:
-    path = Path(filename)
+def _is_machinery(code: CodeType) -> bool:
+    path = Path(code.co_filename)
     return (
-        filename.startswith("<frozen importlib")
+        code.co_filename.startswith("<frozen importlib")
+        or code.co_name == "exec_module"  # loaders that others put into the import system
         or path.parts[-2:] == ("importlib", "__init__.py")
         or str(path.parent) == _HOST
     )

@@ -18,6 +18,7 @@ import sys
 from typing import Any, ClassVar
 
 from localdb_core.host.discovery import Candidate, discover
+from localdb_core.host.firstparty import normalised
 from localdb_core.host.host import Host
 from localdb_core.host.selection import PluginSelection
 from localdb_core.host.status import PluginStatus
@@ -61,7 +62,7 @@ class PluginContract:
         """``module``, not ``module:attribute``: the host registers modules."""
         candidate = self._candidate()
 
-        assert ":" not in candidate.module
+        assert ":" not in candidate.module, f"{candidate.module} names more than a module"
         assert importlib.import_module(candidate.module).__name__ == candidate.module
 
     def test_the_plugin_loads_without_a_fault(self) -> None:
@@ -85,13 +86,16 @@ class PluginContract:
 
     def test_loading_prints_nothing_to_standard_output(self) -> None:
         """A process of its own, descriptor 1 untouched."""
-        assert _python(_LOAD, self.plugin) == ""
+        printed = _python(_LOAD, normalised(self.plugin))
+
+        assert not printed, f"loading prints {printed!r}"
 
     def test_two_loads_in_one_process_agree(self) -> None:
         """Hooks are free of surprises: same question, same answer."""
-        first, second = self._host().registry, self._host().registry
+        first, second = (list(self._host().registry.everything()) for _ in range(2))
 
-        assert list(first.everything()) == list(second.everything())
+        changed = [owned.full_id for kind, owned in first if (kind, owned) not in second]
+        assert first == second, f"the second load differs: {', '.join(changed)}"
 
     def test_every_target_can_be_imported(self) -> None:
         """Nothing is built, but every code path that is named exists."""
@@ -126,9 +130,8 @@ class PluginContract:
         return found[0]
 
     def _host(self) -> Host:
-        module = importlib.import_module(self._candidate().module)
-        selection = PluginSelection(no_plugins=True)
-        return Host.load(selection, builtins=False, extra=[(self.plugin, module)])
+        selection = PluginSelection(only=frozenset({normalised(self._candidate().name)}))
+        return Host.load(selection, builtins=False)
 
     def _status(self, host: Host) -> PluginStatus:
         return next(status for status in host.statuses if status.name == self.plugin)
