@@ -95,16 +95,19 @@ def _over_formats(registry: Registry, parsers: Sequence[str]) -> Iterator[Confli
         for claim in dict.fromkeys(_exact_claims(owned.value)):
             holders[claim].append(owned)
     for claim, (first, *others) in sorted(holders.items()):
-        if others:
+        # among parsers that are listed the user has decided; only the others are news
+        losers = [owned.full_id for owned in others if owned.full_id not in listed]
+        if losers:
             yield Conflict(
                 "parser",
                 claim,
                 first.full_id,
-                tuple(owned.full_id for owned in others),
+                tuple(losers),
                 "listed first in defaults.indexing.parsers"
                 if first.full_id in listed
                 else "first by full id among the parsers that are not listed",
-                f"name {others[0].full_id} before it in defaults.indexing.parsers",
+                f"list {losers[0]} in defaults.indexing.parsers, before {first.full_id}"
+                " to prefer it or after it to settle this",
             )
 
 

@@ -206,10 +206,16 @@ def test_a_second_parser_for_a_format_changes_nothing_until_it_is_listed_first()
         ("parser", "magic b'%PDF-'", "pdf/pdf", ("acme/acme-pdf",)),
     ]
     assert conflicts[0].rule == "listed first in defaults.indexing.parsers"
-    assert "acme/acme-pdf" in conflicts[0].remedy
     assert shadowed_parsers(registry, conflicts) == {"acme/acme-pdf"}
-    turned = find_conflicts(registry, parsers=["acme-pdf", "pdf"])
-    assert {c.winner for c in turned} == {"acme/acme-pdf"}
+    assert "list acme/acme-pdf in" in conflicts[0].remedy
+
+
+def test_parsers_that_are_both_listed_are_no_conflict() -> None:
+    ours = parser("pdf/pdf", "localdb-pdf", suffixes=(".pdf",))
+    registry = Registry(parsers=(parser("acme/acme-pdf", suffixes=(".pdf",)), ours))
+
+    assert find_conflicts(registry, parsers=["acme-pdf", "pdf"]) == ()
+    assert [c.winner for c in find_conflicts(registry, parsers=["acme-pdf"])] == ["acme/acme-pdf"]
 
 
 def test_a_parser_that_keeps_one_claim_is_not_shadowed() -> None:
