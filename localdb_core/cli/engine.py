@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import click
 
@@ -38,7 +38,7 @@ def list_engines(state: State) -> None:
 )
 @click.argument("leg", type=click.Choice(["dense", "sparse"]))
 @pass_state
-def rebuild(state: State, leg: str) -> None:
+def rebuild(state: State, leg: Literal["dense", "sparse"]) -> None:
     """Make an index again from the catalog; nothing is parsed or embedded."""
     stores = scope.resolve(state, "engine rebuild")
     with counting(state, f"rebuilding the {leg} index") as count:

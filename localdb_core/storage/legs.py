@@ -104,6 +104,11 @@ class KeywordLeg:
             found = self._match(store_id, telling[0], limit, allowed)
         return found
 
+    def rebuild(self) -> None:
+        """Write the text index of the whole file anew."""
+        with self._db.write() as db:
+            db.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild')")
+
     def _match(
         self, store_id: str, expression: str, limit: int, allowed: Allowed | None
     ) -> list[Scored]:

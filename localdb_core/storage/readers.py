@@ -11,7 +11,7 @@ from localdb_core.storage.engines import Engine, Engines
 from localdb_core.storage.reconcile import needs_mending
 
 
-class IndexUnusable(Exception):
+class IndexUnusable(LookupError):
     """The index must not answer; the reason is for people."""
 
 
@@ -41,6 +41,10 @@ class IndexReaders:
         except Exception as error:
             self.drop(store.id)
             raise IndexUnusable(f"failed: {type(error).__name__}: {error}") from error
+
+    def count(self, store: Store, engine: Engine) -> int:
+        """How many entries the index holds. Raises IndexUnusable."""
+        return self._reader(store, engine).count()
 
     def _reader(self, store: Store, engine: Engine) -> Index:
         key = (store.id, engine.leg, engine.full_id)

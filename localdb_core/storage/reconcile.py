@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from localdb_core.domain.errors import StorageUnavailable
 from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Store
 from localdb_core.plugin import Index, IndexEntry
+from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.engines import Engine, Engines, LegName
 from localdb_core.storage.entries import keyword_text, stored_entries
 from localdb_core.storage.ledger import IndexState
@@ -96,7 +98,7 @@ def mend(
     the catalog's leg goes on answering). Raises StorageUnavailable on a full disk.
     """
     engine = engines.engine(store, leg)
-    language = _language(engines, store)
+    language = main_language(engines.catalog, store.id)
     state = engines.catalog.ledger.state(store.id, leg, engine.full_id)
     started = time.monotonic()
     try:
@@ -215,8 +217,12 @@ def _embedder_id(engines: Engines, store: Store, leg: LegName) -> int | None:
     return None if embedder is None else embedder.id
 
 
-def _language(engines: Engines, store: Store) -> str | None:
-    counts = engines.catalog.stores.languages(store.id)
+def main_language(
+    catalog: Catalog, store_id: str, *, extra: Iterable[str | None] = ()
+) -> str | None:
+    """The language most of the store's documents are in; ``extra`` counts along."""
+    counts = Counter(catalog.stores.languages(store_id))
+    counts.update(tag for tag in extra if tag)
     return max(counts, key=lambda tag: (counts[tag], tag)) if counts else None
 
 

@@ -167,6 +167,17 @@ class ResourceTable:
                 found |= {row[0] for row in rows}
         return found
 
+    def touch(
+        self, store_id: str, uri: str, *, size: int | None, mtime_ns: int | None, added_at: str
+    ) -> None:
+        """Record a new size and time of a document whose bytes did not change."""
+        with self._db.write() as db:
+            db.execute(
+                "UPDATE resources SET size = ?, mtime_ns = ?, added_at = ?"
+                " WHERE store_id = ? AND uri = ?",
+                (size, mtime_ns, added_at, store_id, uri),
+            )
+
     def update_metadata(self, resource: Resource) -> None:
         """Store everything about a resource that needs no re-chunking (L-ING-34)."""
         with self._db.write() as db:

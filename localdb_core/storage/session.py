@@ -25,7 +25,14 @@ from localdb_core.storage.engines import LEGS, Engine, Engines, LegName
 from localdb_core.storage.entries import fresh_entries
 from localdb_core.storage.ledger import IndexState
 from localdb_core.storage.lock import StoreLock
-from localdb_core.storage.reconcile import mend, needs_mending
+from localdb_core.storage.reconcile import (
+    Filled,
+    main_language,
+    mend,
+    needs_mending,
+    refill,
+    state_of,
+)
 from localdb_core.storage.resources import (
     PreparedDocument,
     batched,
@@ -58,11 +65,17 @@ class WriteSession:
     """
 
     def __init__(
-        self, engines: Engines, store: Store, *, note: Callable[[str], None] | None = None
+        self,
+        engines: Engines,
+        store: Store,
+        *,
+        note: Callable[[str], None] | None = None,
+        mending: bool = True,
     ) -> None:
         self._engines = engines
         self._catalog = engines.catalog
         self.store = store
+        self._mending = mending
         self._lock = StoreLock(engines.catalog.data_dir, store.id, name=store.name)
         self._note = note or log.warning
         self._open: dict[LegName, tuple[Engine, Index]] = {}
@@ -73,7 +86,8 @@ class WriteSession:
     def __enter__(self) -> Self:
         self._lock.acquire()
         try:
-            self.mend()
+            if self._mending:
+                self.mend()
         except BaseException:
             self._lock.release()
             raise
@@ -93,22 +107,13 @@ class WriteSession:
     def mend(self) -> None:
         """Bring every index that is not known to be right back in step with the catalog."""
         self.store = self._catalog.stores.get(self.store.id)
-        reasons = {
-            leg: reason
-            for leg in LEGS
-            if (reason := needs_mending(self._engines, self.store, leg)) is not None
-        }
-        if not reasons and not self.store.index_dirty:
+        reasons = [needs_mending(self._engines, self.store, leg) for leg in LEGS]
+        if not any(reasons) and not self.store.index_dirty:
             return
         states: dict[str, IndexState] = {}
         for leg in LEGS:
-            if leg in reasons:
-                self._mended.add(leg)
-                mended = mend(self._engines, self.store, leg, reason=reasons[leg], note=self._note)
-            else:
-                mended = self._current_state(leg)
-            if mended is not None:
-                states[leg] = mended
+            if (state := self._in_step(leg)) is not None:
+                states[leg] = state
         self._catalog.ledger.settle(self.store.id, states, clean=True)
 
     def force_mend(self, leg: LegName) -> None:
@@ -119,14 +124,49 @@ class WriteSession:
         """
         if leg in self._mended or self._engines.engine(self.store, leg).owned is None:
             return
-        states: dict[str, IndexState] = {
-            other: state for other in LEGS if (state := self._current_state(other))
-        }
+        states: dict[str, IndexState] = {}
+        for other in LEGS:
+            if other != leg and (state := self._in_step(other)) is not None:
+                states[other] = state
         mended = mend(self._engines, self.store, leg, reason="cannot answer", note=self._note)
-        states.pop(leg, None)
         if mended is not None:
             states[leg] = mended
         self._catalog.ledger.settle(self.store.id, states, clean=True)
+
+    def rebuild(self, leg: LegName, *, progress: Filled | None = None) -> int:
+        """Throw one index away and fill it from the catalog; returns its entries.
+
+        The other leg is mended if it needs it, so that the store is clean afterwards.
+        """
+        engine = self._engines.engine(self.store, leg)
+        if engine.owned is None:
+            return self._rebuild_own(leg)
+        language = main_language(self._catalog, self.store.id)
+        entries = refill(self._engines, self.store, engine, language=language, progress=progress)
+        states: dict[str, IndexState] = {
+            leg: state_of(self._engines, self.store, engine, language=language)
+        }
+        for other in LEGS:
+            if other != leg and (state := self._in_step(other)) is not None:
+                states[other] = state
+        self._catalog.ledger.settle(self.store.id, states, clean=True)
+        return entries
+
+    def _rebuild_own(self, leg: LegName) -> int:
+        """A catalog leg is never out of step; the keyword leg can be written anew."""
+        if leg == "sparse":
+            self._catalog.keyword.rebuild()
+            return self._catalog.stores.stats(self.store.id).chunk_count
+        embedder = self._catalog.stores.embedder(self.store.id)
+        return 0 if embedder is None else self._catalog.vectors.count(self.store.id, embedder.id)
+
+    def _in_step(self, leg: LegName) -> IndexState | None:
+        """The state to record for a leg, mended first when something speaks against it."""
+        reason = needs_mending(self._engines, self.store, leg)
+        if reason is None:
+            return self._current_state(leg)
+        self._mended.add(leg)
+        return mend(self._engines, self.store, leg, reason=reason, note=self._note)
 
     def _current_state(self, leg: LegName) -> IndexState | None:
         engine = self._engines.engine(self.store, leg)
@@ -234,12 +274,8 @@ class WriteSession:
 
     def _remember_language(self, documents: Sequence[PreparedDocument]) -> None:
         if self._language is None:
-            counts: dict[str, int] = dict(self._catalog.stores.languages(self.store.id))
-            for document in documents:
-                tag = document.resource.language
-                if tag:
-                    counts[tag] = counts.get(tag, 0) + 1
-            self._language = max(counts, key=lambda tag: (counts[tag], tag)) if counts else None
+            tags = [document.resource.language for document in documents]
+            self._language = main_language(self._catalog, self.store.id, extra=tags)
 
     def _fingerprint(self, leg: LegName) -> str | None:
         embedder = self._catalog.stores.embedder(self.store.id) if leg == "dense" else None

@@ -1,0 +1,1 @@
+"""What the application can do, one module per noun; put together by ``app.py``."""

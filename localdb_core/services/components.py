@@ -1,0 +1,141 @@
+"""From config and registry to components: contexts, engines, embedders, parser chain."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from localdb_core.config.model import Config, Embedding
+from localdb_core.config.paths import Paths
+from localdb_core.domain.errors import InvalidConfig
+from localdb_core.domain.ids import policy_document
+from localdb_core.domain.store import Store
+from localdb_core.host.host import Host
+from localdb_core.host.lazy import build
+from localdb_core.host.owned import Owned
+from localdb_core.host.resolve import Chain, parser_chain, resolve_name
+from localdb_core.plugin import (
+    Embedder,
+    EmbedderContext,
+    EmbedderSpec,
+    PluginContext,
+    SourceKind,
+)
+from localdb_core.storage.engines import OWN_LEGS, Engine, LegName
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Components:
+    """Builds what the config names; the host is loaded when it is first needed."""
+
+    config: Config
+    paths: Paths
+    load_host: Callable[[], Host]
+    _settings: dict[str, Any] = field(default_factory=dict)  # Any: the plugins' own models
+
+    @cached_property
+    def host(self) -> Host:
+        """The plugins of this process."""
+        host = self.load_host()
+        host.enforce(self.config.defaults.indexing.parsers)
+        return host
+
+    def context(self, plugin: str) -> PluginContext:
+        """A plugin's context with its validated settings."""
+        if plugin not in self._settings:
+            section = self.config.plugins.config.get(plugin)
+            self._settings[plugin] = self.host.settings(plugin, section)
+        return self.host.context(
+            plugin,
+            data_dir=self.paths.data,
+            cache_dir=self.paths.cache,
+            config=self._settings[plugin],
+        )
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The parser chain of the config (§5.1 of the architecture)."""
+        return parser_chain(
+            self.host.registry,
+            self.config.defaults.indexing.parsers,
+            user_wrote=self.config.wrote("defaults.indexing.parsers"),
+            auto=self.config.plugins.auto_parsers,
+        )
+
+    def policy(self) -> Mapping[str, object]:
+        """The indexing policy in force."""
+        indexing = self.config.defaults.indexing
+        return policy_document(
+            parsers=indexing.parsers,
+            provider=indexing.embedding.provider,
+            model=indexing.embedding.model,
+            preset_overrides=indexing.chunking.preset_overrides,
+        )
+
+    def engine(self, store: Store, leg: LegName) -> Engine:
+        """The engine of one leg: the store's own choice, else the config's (E-5).
+
+        A default that is not installed falls to the catalog's leg; a written one that
+        is missing is InvalidConfig.
+        """
+        own = store.index_dense if leg == "dense" else store.index_sparse
+        configured = self.config.index.dense if leg == "dense" else self.config.index.sparse
+        name = own or configured
+        set_by = "store" if own else "config"
+        if name == OWN_LEGS[leg]:
+            return Engine(leg, None, "store" if own else "config")
+        try:
+            owned = resolve_name(self.host.registry, "index", name)
+        except InvalidConfig as error:
+            if own or self.config.wrote(f"index.{leg}"):
+                raise InvalidConfig(f"index.{leg}: {error.bare}") from error
+            return Engine(leg, None, "config", fallback=f"{name} is not installed")
+        if owned.value.leg != leg:
+            raise InvalidConfig(f"index.{leg}: {owned.full_id} is a {owned.value.leg} index")
+        return Engine(leg, owned, "store" if set_by == "store" else "config")
+
+    def embedder_spec(self, provider: str) -> Owned[EmbedderSpec] | None:
+        """The embedder of a provider name; None when the default one is not installed."""
+        try:
+            return resolve_name(self.host.registry, "embedder", provider)
+        except InvalidConfig:
+            default = Embedding().provider
+            if provider == default and not self._failed(provider):
+                return None
+            raise
+
+    def _failed(self, plugin: str) -> bool:
+        """Whether an installed plugin of this name could not be loaded."""
+        return any(s.name == plugin and s.state != "disabled" for s in self.host.statuses)
+
+    def build_embedder(self, provider: str, model: str) -> Embedder:
+        """Load a model. Raises InvalidConfig, ModelMissing, ProviderUnavailable, PluginError."""
+        owned = resolve_name(self.host.registry, "embedder", provider)
+        base = self.context(owned.plugin)
+        kinds = (owned.value.name, owned.full_id, provider)
+        providers = tuple(p.model_dump() for p in self.config.providers if p.kind in kinds)
+        context = EmbedderContext(
+            plugin=base.plugin,
+            config=base.config,
+            data_dir=base.data_dir,
+            cache_dir=base.cache_dir,
+            log=base.log,
+            model=model,
+            models_dir=self.paths.models,
+            providers=providers,
+        )
+        embedder: Embedder = build(owned, context)
+        return embedder
+
+    def source_kind(self, kind: str) -> tuple[SourceKind, bool]:
+        """The component that lists a kind of source, and whether it can observe everything."""
+        for owned in self.host.registry.sources:
+            if owned.value.kind == kind:
+                component: SourceKind = build(owned, self.context(owned.plugin))
+                return component, owned.value.can_observe_all
+        raise InvalidConfig(f"no installed plugin reads {kind} sources")

@@ -1,0 +1,116 @@
+"""What ``localdb status`` tells."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from localdb_core.domain.errors import LocaldbError
+from localdb_core.domain.reports import DatabaseInfo, StatusReport, StoreRow, TableSize
+from localdb_core.domain.store import Store
+from localdb_core.search.languages import foreign_language
+from localdb_core.services.components import Components
+from localdb_core.storage.catalog import Catalog
+from localdb_core.storage.engines import LEGS, Engines
+from localdb_core.storage.reconcile import needs_mending
+
+LARGEST: Final = 5
+
+
+@dataclass
+class StatusService:
+    """Counts, sizes, and what a person should know."""
+
+    components: Components
+    catalog: Catalog
+    engines: Engines
+
+    def report(self, stores: Sequence[Store]) -> StatusReport:
+        """Never fails because of what it reports."""
+        notices = list(self.components.chain.notices)
+        for store in stores:
+            notices += self._store_notices(store)
+        return StatusReport(
+            stores=tuple(self._row(store) for store in stores),
+            database=self._database(),
+            notices=tuple(dict.fromkeys(notices)),
+        )
+
+    def _row(self, store: Store) -> StoreRow:
+        try:
+            return StoreRow(store, self.catalog.stores.stats(store.id))
+        except LocaldbError:
+            return StoreRow(store)
+
+    def _store_notices(self, store: Store) -> list[str]:
+        notices: list[str] = []
+        for leg in LEGS:
+            try:
+                engine = self.engines.engine(store, leg)
+            except LocaldbError as error:
+                notices.append(str(error))
+                continue
+            if engine.fallback:
+                notices.append(
+                    f"{leg} index: {engine.fallback}; the built-in {engine.name} answers"
+                )
+            reason = needs_mending(self.engines, store, leg)
+            if reason is not None:
+                notices.append(
+                    f"store {store.name!r}: the {leg} index {engine.name} {reason}; "
+                    f"the built-in leg answers; mend it with: localdb engine rebuild {leg}"
+                )
+        return notices + self._embedder_notices(store)
+
+    def _embedder_notices(self, store: Store) -> list[str]:
+        stored = self.catalog.stores.embedder(store.id)
+        if stored is None:
+            return []
+        wanted = self.components.config.defaults.indexing.embedding
+        notices: list[str] = []
+        if (stored.provider, stored.model) != (wanted.provider, wanted.model):
+            notices.append(
+                f"store {store.name!r} was embedded with {stored.provider} {stored.model}, "
+                f"the config says {wanted.provider} {wanted.model}"
+            )
+        language = foreign_language(self.catalog, store, stored)
+        if language is not None:
+            notices.append(
+                f"store {store.name!r} is mostly in language {language!r}, which model "
+                f"{stored.model} does not know: it is searched by words; for search by meaning "
+                "see the plugin localdb-multilingual"
+            )
+        return notices
+
+    def _database(self) -> DatabaseInfo:
+        path = self.catalog.path
+        wal = path.with_name(path.name + "-wal")
+        size = path.stat().st_size if path.exists() else None
+        wal_size = wal.stat().st_size if wal.exists() else 0
+        chunks = sum(
+            self.catalog.stores.stats(store.id).chunk_count for store in self.catalog.stores.list()
+        )
+        total = (size or 0) + wal_size
+        return DatabaseInfo(
+            path=str(path),
+            exists=path.exists(),
+            size=size,
+            wal_size=wal_size,
+            bytes_per_chunk=total // chunks if chunks else None,
+            largest_tables=self._largest(),
+        )
+
+    def _largest(self) -> tuple[TableSize, ...]:
+        """By the ``dbstat`` table, where SQLite was built with it."""
+        try:
+            with self.catalog.connections.read() as db:
+                rows = db.execute(
+                    "SELECT name, sum(pgsize) AS bytes FROM dbstat"
+                    " WHERE name NOT LIKE 'sqlite_%' GROUP BY name ORDER BY bytes DESC LIMIT ?",
+                    (LARGEST,),
+                ).fetchall()
+        except sqlite3.OperationalError:
+            return ()
+        return tuple(TableSize(row[0], int(row[1])) for row in rows)

@@ -1,0 +1,132 @@
+"""Stores and sources: adding, removing, listing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from localdb_core.domain.clock import utc_now
+from localdb_core.domain.errors import InvalidRequest, StoreNotFound
+from localdb_core.domain.ids import SourceId, StoreId, new_ulid
+from localdb_core.domain.store import Source, Store, StoreStats
+from localdb_core.pipeline.presets import check_preset
+from localdb_core.storage.catalog import Catalog
+from localdb_core.storage.engines import Engines
+from localdb_core.storage.lock import StoreLock
+from localdb_core.storage.readers import IndexReaders
+from localdb_core.storage.session import WriteSession
+
+
+class Stores:
+    """The stores of the catalog. ``scope`` limits what can be seen; None sees all."""
+
+    def __init__(
+        self, catalog: Catalog, readers: IndexReaders, scope: Sequence[Store] | None = None
+    ) -> None:
+        self._catalog = catalog
+        self._readers = readers
+        self._scope = None if scope is None else {store.id for store in scope}
+
+    def list(self) -> list[Store]:
+        """Every store in scope, ordered by name."""
+        return [s for s in self._catalog.stores.list() if self._visible(s)]
+
+    def resolve(self, name_or_id: str) -> Store:
+        """The store with this id, else with this name. Raises StoreNotFound."""
+        store = self._catalog.stores.resolve(name_or_id)
+        if not self._visible(store):
+            raise StoreNotFound(name_or_id)
+        return store
+
+    def stats(self, store: Store) -> StoreStats:
+        """How many documents and chunks it holds."""
+        return self._catalog.stores.stats(store.id)
+
+    def add(self, name: str, visibility: str = "private") -> Store:
+        """Create a store. Raises InvalidRequest for a bad or taken name."""
+        return self._catalog.stores.add(name, visibility=visibility)
+
+    def remove(self, store: Store) -> None:
+        """Delete a store with everything in it, its indexes included.
+
+        Raises IndexInProgress while somebody writes it.
+        """
+        lock = StoreLock(self._catalog.data_dir, store.id, name=store.name)
+        lock.acquire()
+        try:
+            self._readers.drop(store.id)
+            self._catalog.stores.remove(store.id)
+            for folder in (self._catalog.data_dir / "index").glob(f"*/{store.id}"):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            lock.release()
+
+    def _visible(self, store: Store) -> bool:
+        return self._scope is None or store.id in self._scope
+
+
+class Sources:
+    """The sources of stores."""
+
+    def __init__(self, catalog: Catalog, engines: Engines) -> None:
+        self._catalog = catalog
+        self._engines = engines
+
+    def list(self, store: Store) -> list[Source]:
+        """In the order they were added."""
+        return self._catalog.sources.list(store.id)
+
+    def add(
+        self,
+        store: Store,
+        location: str,
+        *,
+        kind: str | None = None,
+        preset: str = "prose",
+        refresh: str | None = None,
+        settings: Mapping[str, Any] | None = None,  # Any: JSON values
+    ) -> Source:
+        """Register a source; nothing is indexed yet.
+
+        Raises InvalidRequest for a path that does not exist, an unknown preset, or a
+        place the store already has.
+        """
+        check_preset(preset)
+        kind = kind or "path"
+        root, include = _root_of(location) if kind == "path" else (None, ())
+        source = Source(
+            id=SourceId(new_ulid()),
+            store_id=StoreId(store.id),
+            kind=kind,
+            root=root,
+            url=None if kind == "path" else location,
+            include=include,
+            preset=preset,
+            refresh=refresh,
+            created_at=utc_now(),
+            settings=dict(settings or {}),
+        )
+        return self._catalog.sources.add(source)
+
+    def remove(self, source: Source) -> None:
+        """Delete a source and everything indexed from it; the files stay."""
+        store = self._catalog.stores.get(source.store_id)
+        with WriteSession(self._engines, store) as session:
+            session.sweep_source(source.id)
+
+
+def _root_of(location: str) -> tuple[str, tuple[str, ...]]:
+    """Root and include of a path argument: a file is its folder and its own name (L-ING-11)."""
+    path = Path(location).expanduser()
+    try:
+        if path.is_dir():
+            return (str(path) if location.startswith("~") else location), ()
+        if path.exists():
+            return str(path.parent), (path.name,)
+    except OSError as error:
+        raise InvalidRequest(f"cannot look at {location}: {error.strerror}") from error
+    except ValueError as error:  # a NUL in the name
+        raise InvalidRequest(f"{location!r} is not a path: {error}") from error
+    raise InvalidRequest(f"there is no file or folder {location}")
