@@ -1,0 +1,1 @@
+"""EPUB parser for localdb, on EbookLib (AGPL) and markdownify."""
