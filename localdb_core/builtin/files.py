@@ -36,7 +36,7 @@ class PathSource:
     """Walks a folder; follows links, never in circles."""
 
     def __init__(self, context: PluginContext) -> None:
-        self._log = context.log
+        del context
 
     def list(self, source: Source, accepts: Accepts) -> Listing:
         """Every file of the source that an installed parser may want, sorted by URI."""
@@ -105,6 +105,8 @@ class _Walk:
         for name in names:
             relative = os.path.normpath(name)
             parts = relative.split("/")
+            if os.path.isabs(relative) or parts[0] == "..":
+                continue  # not below the root
             if any(
                 self._excluded("/".join(parts[:end]), parts[end - 1])
                 for end in range(1, len(parts) + 1)

@@ -120,6 +120,12 @@ def test_a_single_file_is_found_without_its_neighbours(tmp_path: Path, name: str
     assert names(found, tmp_path) == [name]
 
 
+def test_a_single_file_outside_the_root_is_not_found(tmp_path: Path) -> None:
+    fill(tmp_path, "root/a.md", "b.md")
+
+    assert listing(tmp_path / "root", include=["../b.md", str(tmp_path / "b.md")]).items == []
+
+
 @pytest.mark.req("L-ING-20")
 def test_a_missing_root_is_unavailable_and_an_empty_one_is_not(tmp_path: Path) -> None:
     missing = listing(tmp_path / "gone")
