@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Sequence
@@ -14,8 +13,7 @@ from typing import Self
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
 from localdb_core.config.paths import Paths, find_config
-from localdb_core.config.scaffold import make_folders, write_config
-from localdb_core.domain.errors import InvalidRequest
+from localdb_core.config.scaffold import is_untouched, make_folders, write_config
 from localdb_core.domain.events import Event
 from localdb_core.domain.reports import IndexReport, PlanRow, StatusReport
 from localdb_core.domain.store import Source, Store
@@ -54,14 +52,21 @@ class LocalDB:
     Plugins are loaded when something first needs one.
     """
 
-    def __init__(self, config: Config, paths: Paths, *, host: Host | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        paths: Paths,
+        *,
+        host: Host | None = None,
+        first_store: str | None = None,
+    ) -> None:
         self.config = config
         self.paths = paths
         self.selection = PluginSelection() if host is None else host.selection
         self._components = Components(
             config, paths, lambda: Host.load(self.selection) if host is None else host
         )
-        self.catalog = Catalog(paths.data)
+        self.catalog = Catalog(paths.data, first_store=first_store)
         self._engines = Engines(
             self.catalog,
             self._components,
@@ -89,18 +94,15 @@ class LocalDB:
         Raises InvalidConfig, SchemaMismatch, StorageUnavailable.
         """
         path = find_config(config_path, os.environ)
-        first = not path.exists()
-        if first:
-            write_config(path)
+        write_config(path)
         config = load_config(path)
         paths = Paths.of(path, config)
         paths.check_layout()
         make_folders(paths)
-        app = cls(config, paths, host=host)
+        # L-CFG-24: only the generated config brings a store along, and only with a new file.
+        first_store = DEFAULT_STORE if is_untouched(path) else None
+        app = cls(config, paths, host=host, first_store=first_store)
         app.selection = selection or app.selection
-        if first:
-            with contextlib.suppress(InvalidRequest):  # another first run was faster
-                app.stores.add(DEFAULT_STORE)
         return app
 
     @property

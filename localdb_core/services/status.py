@@ -103,12 +103,14 @@ class StatusService:
         )
 
     def _largest(self) -> tuple[TableSize, ...]:
-        """By the ``dbstat`` table, where SQLite was built with it."""
+        """Tables with their indexes, by ``dbstat``, where SQLite was built with it."""
         try:
             with self.catalog.connections.read() as db:
                 rows = db.execute(
-                    "SELECT name, sum(pgsize) AS bytes FROM dbstat"
-                    " WHERE name NOT LIKE 'sqlite_%' GROUP BY name ORDER BY bytes DESC LIMIT ?",
+                    "SELECT m.tbl_name, sum(d.pgsize) AS bytes FROM dbstat d"
+                    " JOIN sqlite_master m ON m.name = d.name"
+                    " WHERE m.tbl_name NOT LIKE 'sqlite_%'"
+                    " GROUP BY m.tbl_name ORDER BY bytes DESC LIMIT ?",
                     (LARGEST,),
                 ).fetchall()
         except sqlite3.OperationalError:

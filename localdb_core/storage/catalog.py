@@ -22,10 +22,10 @@ class Catalog:
     when the folder cannot be written.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, first_store: str | None = None) -> None:
         self.data_dir = data_dir
         self.path = data_dir / DATABASE_NAME
-        self.connections = Connections(self.path)
+        self.connections = Connections(self.path, first_store=first_store)
         self.stores = StoreTable(self.connections)
         self.sources = SourceTable(self.connections)
         self.resources = ResourceTable(self.connections)

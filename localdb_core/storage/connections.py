@@ -60,10 +60,11 @@ class Connections:
     """The catalog file: ``write()`` gives the writer in a transaction, ``read()`` a reader.
 
     Writers of one process take turns; readers never wait for them (WAL). Close it
-    when done. Raises SchemaMismatch for a file this program must not touch.
+    when done. ``first_store`` is created along with a new file. Raises SchemaMismatch
+    for a file this program must not touch.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, first_store: str | None = None) -> None:
         self.path = path
         schema.refuse_unusable(path)
         try:
@@ -75,7 +76,7 @@ class Connections:
             self._writer.execute("PRAGMA journal_mode = WAL")
             self._writer.execute("PRAGMA foreign_keys = ON")
             self._writer.execute("PRAGMA synchronous = NORMAL")
-            schema.create_if_new(self._writer)
+            schema.create_if_new(self._writer, first_store=first_store)
         self._writing = threading.RLock()
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._permits = threading.Semaphore(MAX_READERS)

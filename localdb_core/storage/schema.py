@@ -10,6 +10,7 @@ from blake3 import blake3
 
 from localdb_core.domain.clock import utc_now
 from localdb_core.domain.errors import SchemaMismatch, StorageUnavailable
+from localdb_core.domain.ids import new_ulid
 from localdb_core.storage import ddl
 
 
@@ -54,8 +55,12 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def create_if_new(connection: sqlite3.Connection) -> None:
-    """Create the head schema in an empty file; two processes may race for it."""
+def create_if_new(connection: sqlite3.Connection, *, first_store: str | None = None) -> None:
+    """Create the head schema in an empty file; two processes may race for it.
+
+    ``first_store`` is created in the same transaction, so nobody sees the one without
+    the other, and a store that was removed later never comes back.
+    """
     if _has_tables(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -65,6 +70,11 @@ def create_if_new(connection: sqlite3.Connection) -> None:
             for statement in ddl.STATEMENTS:
                 connection.execute(statement)
             _record_baseline(connection)
+            if first_store is not None:
+                connection.execute(
+                    "INSERT INTO stores (id, name, created_at) VALUES (?, ?, ?)",
+                    (new_ulid(), first_store, utc_now()),
+                )
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
