@@ -23,7 +23,9 @@ from localdb_core.plugin import (
 )
 
 if TYPE_CHECKING:
-    from localdb_core.plugin.protocols import Vectors
+    from numpy.typing import NDArray
+
+    from localdb_core.plugin.protocols import Vector, Vectors
 
 _WORD = re.compile(r"\w+")
 
@@ -149,21 +151,25 @@ class MemoryIndex:
     def _checked(self, entry: IndexEntry) -> dict[str, Any]:
         if entry.vector is None:
             return {"text": entry.text or ""}
-        vector = np.asarray(entry.vector, dtype=np.float64)
-        length = float(np.linalg.norm(vector))
-        wanted = self._card.dimension if self._card else len(vector)
-        if vector.shape != (wanted,) or not np.isfinite(length) or length == 0:
-            raise InvalidRequest(f"chunk {entry.chunk_id}: not a usable vector of {wanted} numbers")
-        return {"vector": vector.tolist()}
+        return {"vector": self._unit(entry.vector, f"chunk {entry.chunk_id}").tolist()}
+
+    def _unit(self, vector: Vector, owner: str) -> NDArray[np.float64]:
+        exact = np.asarray(vector, dtype=np.float64)
+        length = float(np.linalg.norm(exact))
+        wanted = self._card.dimension if self._card else exact.size
+        if exact.shape != (wanted,) or not np.isfinite(length) or length == 0:
+            raise InvalidRequest(f"{owner}: not a usable vector of {wanted} numbers")
+        unit: NDArray[np.float64] = exact / length
+        return unit
 
     def _cosines(self, query: LegQuery) -> dict[ChunkId, float]:
-        wanted = np.asarray(query.vector, dtype=np.float64)
-        scores = {}
-        for key, value in self._entries.items():
-            row = np.array(value.get("vector") or [0.0] * len(wanted))
-            length = float(np.linalg.norm(row) * np.linalg.norm(wanted)) or 1.0
-            scores[key] = min(1.0, max(0.0, (1 + float(row @ wanted) / length) / 2))
-        return scores
+        wanted = self._unit(np.asarray(query.vector, dtype=np.float32), "the question")
+        cosines = {
+            key: float(np.array(value["vector"]) @ wanted)
+            for key, value in self._entries.items()
+            if "vector" in value
+        }
+        return {key: min(1.0, max(0.0, (1 + cosine) / 2)) for key, cosine in cosines.items()}
 
     def _matches(self, query: LegQuery) -> dict[ChunkId, float]:
         wanted = set(words(query.text))
