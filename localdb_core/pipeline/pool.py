@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,7 +103,8 @@ class _Worker:
     def __init__(self) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in kill()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "localdb_core.pipeline.worker"],
+            # -P: a json.py in the working directory must not stand in for the real one
+            [sys.executable, "-P", "-m", "localdb_core.pipeline.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -138,7 +140,7 @@ class _Worker:
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: closed under us by kill()
             raise self._failed("the parser process is gone") from error
         started = heard = time.monotonic()
         while True:
@@ -174,7 +176,10 @@ class _Worker:
         return ExtractionFailed(reason)
 
     def _last_words(self) -> str:
-        status = self._process.wait(timeout=10)
+        try:
+            status = self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # the parser closed the descriptor, not the process
+            return "the parser process stopped answering"
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - 2000))
@@ -188,13 +193,24 @@ class _Worker:
             if self._broken:
                 return
             self._broken = True
-        self._process.kill()
+        _kill_group(self._process)
         self._process.wait()
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill the process and what it started, which may hold our pipe open.
+
+    The worker leads a session of its own, so its group is its own too.
+    """
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _request(owned: Owned[ParserSpec], context: PluginContext, path: Path, probe: Probe) -> Json:

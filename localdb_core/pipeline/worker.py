@@ -3,7 +3,8 @@
 ``python -m localdb_core.pipeline.worker`` reads one JSON request a line from
 standard input and answers with JSON lines: any number of ``progress``, then one of
 ``document``, ``declined`` or ``error``. It gets a path, never bytes (S-6), and ends
-when its input ends, so a killed parent leaves no orphan.
+when its input ends, in the middle of a document too, so a killed parent leaves no
+orphan.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import importlib
 import json
 import logging
 import os
+import queue
 import sys
+import threading
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,11 +27,31 @@ Json = dict[str, Any]  # Any: JSON values
 
 def main() -> None:
     """Serve requests until the input ends."""
-    out = _own_output()
-    for line in sys.stdin:
-        request = json.loads(line)
+    out, requests = _own_output(), _own_input()
+    while True:
+        request = json.loads(requests.get())
         _limit_memory(request.get("memory_limit"))
         _send(out, _answer(request, out))
+
+
+def _own_input() -> queue.SimpleQueue[str]:
+    """Requests from the real standard input; a parser that reads its own finds nothing.
+
+    A thread reads them, so that the end of the input is noticed while a parser hangs.
+    """
+    own = os.fdopen(os.dup(0), encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in own:
+            requests.put(line)
+        os._exit(0)  # the parent is gone, or has closed the pool
+
+    threading.Thread(target=read, name="requests", daemon=True).start()
+    return requests
 
 
 def _own_output() -> TextIO:
@@ -96,13 +119,16 @@ def _context(request: Json) -> PluginContext:
 
 
 def _limit_memory(limit: int | None) -> None:
-    if limit is None:
-        return
+    """Limit this request; only the soft limit, since nobody may raise the hard one again."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = hard if limit is None else limit
+    if hard != resource.RLIM_INFINITY and limit is not None:
+        soft = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 if __name__ == "__main__":

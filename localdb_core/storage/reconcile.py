@@ -237,7 +237,8 @@ def check(engines: Engines, store: Store, engine: Engine) -> Verdict:
         request.write_text(json.dumps(body), encoding="utf-8")
         try:
             child = subprocess.run(
-                [sys.executable, "-m", "localdb_core.storage.check", str(request)],
+                # -P: a json.py in the working directory must not stand in for the real one
+                [sys.executable, "-P", "-m", "localdb_core.storage.check", str(request)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
