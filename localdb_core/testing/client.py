@@ -16,6 +16,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -57,6 +58,7 @@ class StdioClient:
         self._unclaimed: list[Json] = []
         self._arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._stderr: list[bytes] = []
+        self._heard = threading.Condition()
         self._threads = [
             threading.Thread(target=self._read_output, daemon=True),
             threading.Thread(target=self._read_errors, daemon=True),
@@ -68,6 +70,11 @@ class StdioClient:
     def errors(self) -> str:
         """What the process wrote to its standard error so far."""
         return b"".join(self._stderr).decode("utf-8", "replace")
+
+    def said(self, text: str) -> bool:
+        """Whether this appears on the standard error, now or within the timeout."""
+        with self._heard:
+            return self._heard.wait_for(lambda: text in self.errors, self.timeout)
 
     def send_raw(self, data: bytes) -> None:
         """Write bytes as they are."""
@@ -165,6 +172,18 @@ class StdioClient:
             thread.join(self.timeout)
         return status
 
+    def kill(self) -> None:
+        """Stop the process if it still runs, and let go of it."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.wait()
+        # A grandchild may keep a pipe open; closing it while it is read would hang.
+        readers_done = not any(thread.is_alive() for thread in self._threads)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None and (readers_done or stream is self.process.stdin):
+                with suppress(OSError):  # what was not yet sent can no longer be
+                    stream.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -178,12 +197,7 @@ class StdioClient:
             if error is None and self.process.poll() is None:
                 self.close()
         finally:
-            if self.process.poll() is None:
-                self.process.kill()
-                self.wait()
-            for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-                if stream is not None:
-                    stream.close()
+            self.kill()
 
     def _next(self) -> Json:
         try:
@@ -213,7 +227,9 @@ class StdioClient:
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
         while chunk := os.read(self.process.stderr.fileno(), 65536):
-            self._stderr.append(chunk)
+            with self._heard:
+                self._stderr.append(chunk)
+                self._heard.notify_all()
 
 
 def assert_stdout_is_protocol_only(client: StdioClient) -> None:

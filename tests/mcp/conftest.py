@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -94,15 +95,14 @@ def talk(library, table_of):
     return run
 
 
-@pytest.fixture(params=["legacy", "2026-07-28"])
+@pytest.fixture(params=["legacy", "auto"])
 def era(request):
     """Both ways a client may open a connection."""
     return request.param
 
 
-@pytest.fixture
-def start():
-    """Starts the fake server as a process."""
+@contextmanager
+def _starter():
     started = []
 
     def run(*, modern=False, **env):
@@ -112,10 +112,23 @@ def start():
 
     yield run
     for client in started:
-        if client.process.poll() is None:
-            client.process.kill()
-        client.wait()
-        client.__exit__(None, None, None)
+        client.kill()
+
+
+@pytest.fixture
+def start():
+    """Starts the fake server as a process."""
+    with _starter() as run:
+        yield run
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["handshake", "modern"])
+def running(request):
+    """A server that is up and has been greeted, in both eras; for tests that leave it so."""
+    with _starter() as run:
+        client = run(modern=request.param, FAKE_LIMIT="400000")
+        client.initialize()
+        yield client
 
 
 @pytest.fixture(scope="session")
