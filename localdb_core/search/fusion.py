@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,22 +34,31 @@ class Fused:
     legs: dict[str, Pooled] = field(default_factory=dict)
 
 
-def pool(answers: Mapping[str, Sequence[Scored]], *, keep_order: bool = False) -> list[Pooled]:
+def pool(answers: Mapping[str, Sequence[Scored]]) -> list[Pooled]:
     """Join one leg's answers, by store id, into one ranking.
 
-    Ordered by score (best first), store id, chunk id. ``keep_order`` trusts the
-    order within each store (a leg that ranks all-word matches before any-word ones)
-    and merges the stores by position first, then as above.
+    Ordered by score (best first), store id, chunk id. A leg that ranks all-word
+    matches before any-word ones (D-05) shows it by a score that rises down its list:
+    what comes after a rise stays behind everything that comes before one.
     """
     flat = [
-        (position if keep_order else 0, -hit.score, store, hit.chunk_id)
+        (part, -hit.score, store, hit.chunk_id)
         for store, hits in answers.items()
-        for position, hit in enumerate(hits)
+        for part, hit in _parted(hits)
     ]
     return [
         Pooled((store, chunk), -negative, rank)
         for rank, (_, negative, store, chunk) in enumerate(sorted(flat))
     ]
+
+
+def _parted(hits: Sequence[Scored]) -> Iterator[tuple[int, Scored]]:
+    """Each hit with the number of rises before it."""
+    part, last = 0, math.inf
+    for hit in hits:
+        part += hit.score > last
+        last = hit.score
+        yield part, hit
 
 
 def fuse(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from localdb_core.domain.citation import Citation, Score
-from localdb_core.domain.errors import InvalidRequest, LocaldbError
+from localdb_core.domain.errors import InvalidRequest, LocaldbError, ProviderUnavailable
 from localdb_core.domain.query import (
     Explanation,
     LegReport,
@@ -16,7 +17,8 @@ from localdb_core.domain.query import (
     SearchResult,
 )
 from localdb_core.domain.store import Store
-from localdb_core.plugin import Scored
+from localdb_core.pipeline.embed import checked
+from localdb_core.plugin import Embedder, Scored
 from localdb_core.search.embedders import Embedders
 from localdb_core.search.fusion import Fused, fuse, pool
 from localdb_core.search.languages import dense_weight
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_LIMIT: Final = 100
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""What a badly encoded argument leaves behind; neither SQLite nor a tokenizer takes it."""
 
 _LEGS_OF: Final[dict[SearchMode, tuple[LegName, ...]]] = {
     SearchMode.HYBRID: ("dense", "sparse"),
@@ -87,7 +92,7 @@ class Search:
         stores = self._stores(request)
         run = _Run()
         for store in stores:
-            self._ask(store, request, run)
+            self._ask(store, replace(request, query=_SURROGATE.sub("\ufffd", request.query)), run)
         fused = fuse({leg: pool(answers) for leg, answers in run.answers.items()}, run.weights)
         kept = fused[: min(request.limit, MAX_LIMIT)]
         return SearchResult(
@@ -125,11 +130,15 @@ class Search:
         stored = self._catalog.stores.embedder(store.id)
         if stored is None:
             if self._catalog.stores.stats(store.id).chunk_count:
-                run.note(f"store {store.name!r} has no vectors; only its words are searched")
+                found = (
+                    "is left out" if request.mode is SearchMode.DENSE else "is searched by words"
+                )
+                run.note(f"store {store.name!r} has no vectors; it {found}")
             return None
         try:
             embedder = self._embedders.get(stored.provider, stored.model)
             _same_fingerprint(stored, embedder.card.fingerprint)
+            vector = _query_vector(embedder, request.query)
         except LocaldbError as error:
             if request.mode is SearchMode.DENSE:
                 raise
@@ -139,7 +148,6 @@ class Search:
         run.weights[("dense", store.id)] = (
             1.0 if request.mode is SearchMode.DENSE else dense_weight(self._catalog, store, stored)
         )
-        vector: NDArray[np.float32] = embedder.embed([request.query], "query")[0]
         return vector
 
     def _cite(self, kept: Sequence[Fused], stores: dict[str, Store]) -> list[Citation]:
@@ -163,6 +171,19 @@ class Search:
 
 def _score(entry: Fused, leg: str) -> float | None:
     return entry.legs[leg].score if leg in entry.legs else None
+
+
+def _query_vector(embedder: Embedder, query: str) -> NDArray[np.float32]:
+    """The query's vector, checked. Raises LocaldbError, whatever the plugin raised."""
+    try:
+        vector: NDArray[np.float32] = checked(embedder.embed([query], "query"), 1, embedder)[0]
+    except LocaldbError:
+        raise
+    except Exception as error:  # the plugin guard of embedders
+        raise ProviderUnavailable(
+            f"embedder {embedder.card.name} failed: {type(error).__name__}: {error}"
+        ) from error
+    return vector
 
 
 def _same_fingerprint(stored: StoredEmbedder, found: str) -> None:

@@ -94,14 +94,12 @@ class KeywordLeg:
         quoted = ['"' + word.replace('"', '""') + '"' for word in words[:MAX_WORDS]]
         found = self._match(store_id, " ".join(quoted), limit, allowed)
         telling = [q for q, w in zip(quoted, words, strict=False) if _bare(w) not in STOP_WORDS]
-        if len(found) < limit and len(telling or quoted) > 1:
+        if len(found) < limit and len(quoted) > 1:
             seen = {hit.chunk_id for hit in found}
             filled = self._match(
                 store_id, " OR ".join(telling or quoted), limit + len(found), allowed
             )
             found += [hit for hit in filled if hit.chunk_id not in seen][: limit - len(found)]
-        elif not found and telling and len(quoted) > 1:
-            found = self._match(store_id, telling[0], limit, allowed)
         return found
 
     def rebuild(self) -> None:
