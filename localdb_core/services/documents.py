@@ -8,6 +8,7 @@ from localdb_core.domain.chunk import Chunk
 from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store
 from localdb_core.storage.catalog import Catalog
+from localdb_core.storage.stores import is_unicode
 
 BLANK_LINE = "\n\n"
 
@@ -25,6 +26,8 @@ class Documents:
 
     def find_all(self, resource_id: str, stores: Sequence[Store]) -> list[tuple[Store, Resource]]:
         """Every one of these stores that holds the resource."""
+        if not is_unicode(resource_id):
+            return []
         rows = ((store, self._catalog.resources.get(store.id, resource_id)) for store in stores)
         return [(store, resource) for store, resource in rows if resource is not None]
 

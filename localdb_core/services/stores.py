@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -96,6 +97,8 @@ class Sources:
         check_preset(preset)
         kind = kind or "path"
         root, include = _root_of(location) if kind == "path" else (None, ())
+        if root is not None:
+            self._refuse_known(store, root)
         source = Source(
             id=SourceId(new_ulid()),
             store_id=StoreId(store.id),
@@ -110,6 +113,12 @@ class Sources:
         )
         return self._catalog.sources.add(source)
 
+    def _refuse_known(self, store: Store, root: str) -> None:
+        """A root under another spelling is the same root (L-DOM-11)."""
+        for other in self.list(store):
+            if other.root is not None and os.path.realpath(other.root) == os.path.realpath(root):
+                raise InvalidRequest(f"the store already has a source for {other.root}")
+
     def remove(self, source: Source) -> None:
         """Delete a source and everything indexed from it; the files stay."""
         store = self._catalog.stores.get(source.store_id)
@@ -119,6 +128,17 @@ class Sources:
 
 def _root_of(location: str) -> tuple[str, tuple[str, ...]]:
     """Root and include of a path argument: a file is its folder and its own name (L-ING-11)."""
+    root, include = _looked_up(location)
+    try:
+        root.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(
+            f"the folder {root!r} has a name that is not UTF-8; rename it, or add the one above it"
+        ) from error
+    return root, include
+
+
+def _looked_up(location: str) -> tuple[str, tuple[str, ...]]:
     path = Path(location).expanduser()
     try:
         if path.is_dir():

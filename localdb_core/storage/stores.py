@@ -53,6 +53,8 @@ class StoreTable:
 
     def resolve(self, name_or_id: str) -> Store:
         """The store with this id, else with this name (L-MCP-14). Raises StoreNotFound."""
+        if not is_unicode(name_or_id):
+            raise StoreNotFound(name_or_id)
         with self._db.read() as db:
             row = db.execute(
                 "SELECT * FROM stores WHERE id = :key OR name = :key ORDER BY id = :key DESC",
@@ -65,6 +67,8 @@ class StoreTable:
     def add(self, name: str, *, visibility: str = "private") -> Store:
         """Create a store. Raises InvalidRequest for a bad or taken name."""
         check_store_name(name)
+        if not is_unicode(name):
+            raise InvalidRequest(f"a store name must be valid Unicode: {name!r}")
         store_id = new_ulid()
         with self._db.write() as db:
             try:
@@ -212,6 +216,15 @@ class SourceTable:
                 [(row["store_id"], chunk) for chunk in gone],
             )
             db.execute("DELETE FROM sources WHERE id = ?", (source_id,))
+
+
+def is_unicode(text: str) -> bool:
+    """Whether SQLite can store the text: no lone surrogates, as bad arguments have."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _store(row: sqlite3.Row) -> Store:
