@@ -34,11 +34,11 @@ class EmbedJob(Generic[J]):
     payload: J
     texts: Sequence[str]
     vectors: list[Matrix | None] = field(default_factory=list)
-    failure: Exception | None = None
+    failure: BaseException | None = None
     _left: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def finished(self, start: int, rows: Matrix | None, failure: Exception | None) -> bool:
+    def finished(self, start: int, rows: Matrix | None, failure: BaseException | None) -> bool:
         """Take one slice's answer; True when it was the last one."""
         with self._guard:
             if rows is not None:
@@ -108,11 +108,11 @@ class EmbedStage(Generic[J]):
     def _embed(self, job: EmbedJob[J], start: int) -> None:
         texts = job.texts[start : start + SLICE]
         rows: Matrix | None = None
-        failure: Exception | None = None
+        failure: BaseException | None = None
         try:
             if job.failure is None:  # a document that failed needs no more vectors
                 rows = checked(self._embedder.embed(texts, "passage"), len(texts), self._embedder)
-        except Exception as error:  # noqa: BLE001 - a worker loop: the document pays, not the run
+        except BaseException as error:  # noqa: BLE001 - a worker loop: the document pays
             failure = error
         if job.finished(start, rows, failure):
             self._done(job)

@@ -11,6 +11,8 @@ from localdb_core.domain.errors import (
     JobCancelled,
     LocaldbError,
     ModelMissing,
+    RuntimeStateLocked,
+    SchemaMismatch,
     StaleIndex,
     StorageUnavailable,
     UnsupportedFormat,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FATAL = (StorageUnavailable, ModelMissing, StaleIndex)
+FATAL = (StorageUnavailable, RuntimeStateLocked, SchemaMismatch, ModelMissing, StaleIndex)
 """Errors of the surroundings, not of the document: they end the run."""
 
 
@@ -101,16 +103,16 @@ class Ingest:
             result = Result(item, Outcome.ERROR, "stopped")
         except OSError as error:
             result = Result(item, Outcome.ERROR, error.strerror or str(error))
-        except Exception as error:  # noqa: BLE001 - a worker loop: the document pays
-            known = isinstance(error, LocaldbError)
-            reason = str(error) if known else f"{type(error).__name__}: {error}"
-            result = Result(item, Outcome.ERROR, reason)
+        except BaseException as error:  # noqa: BLE001 - a worker loop: the document pays
+            result = Result(item, Outcome.ERROR, _reason(error))
         if result is not None:
             self._deliver(result)
 
     def _work(self, item: Item, policy: str, versions: Mapping[str, str]) -> Result | None:
         known = self._known.get(item.uri)
         raw = hash_file(item.path)
+        if known is not None and not self._complete(known):
+            known = None  # made without an embedder, and now there is one (S-13)
         if known is not None and _same_bytes(known, raw, policy, versions):
             return Result(item, Outcome.SKIPPED, seen_again=True)
         probe = self._parsers.probe(item)
@@ -124,6 +126,9 @@ class Ingest:
         if not draft.chunks:
             return Result(item, Outcome.SKIPPED, "it has no text to index")
         return self._embedded(item, draft)
+
+    def _complete(self, known: Known) -> bool:
+        return known.embedded or self._handle() is None
 
     def _embedded(self, item: Item, draft: Draft) -> Result | None:
         """The result at once when no vector is missing, else later from the stage."""
@@ -163,7 +168,8 @@ class Ingest:
         if job.failure is not None:
             error = job.failure
             fatal = error if isinstance(error, FATAL) else None
-            self._deliver(Result(waiting.item, Outcome.ERROR, f"embedding: {error}", fatal=fatal))
+            reason = f"embedding: {_reason(error)}"
+            self._deliver(Result(waiting.item, Outcome.ERROR, reason, fatal=fatal))
             return
         self._deliver(_prepared(waiting.item, waiting.draft, _matrix(waiting, job.vectors)))
 
@@ -171,6 +177,11 @@ class Ingest:
         """Wait for the embedding callers."""
         if self._stage is not None:
             self._stage.close()
+
+
+def _reason(error: BaseException) -> str:
+    """What is said about a document that failed."""
+    return str(error) if isinstance(error, LocaldbError) else f"{type(error).__name__}: {error}"
 
 
 def _same_bytes(known: Known, raw: str, policy: str, versions: Mapping[str, str]) -> bool:

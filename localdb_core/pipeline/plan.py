@@ -23,8 +23,13 @@ class Decision:
     reason: str
 
 
-def decide(item: Item, known: Known | None, *, policy: str, versions: Versions) -> Decision:
-    """Skip an item unread, or say why it must be looked at."""
+def decide(
+    item: Item, known: Known | None, *, policy: str, versions: Versions, embeds: bool = False
+) -> Decision:
+    """Skip an item unread, or say why it must be looked at.
+
+    ``embeds`` says that there is an embedder now, for documents stored without (S-13).
+    """
     if known is None:
         return Decision(item, PlanAction.ADD, "new")
     if known.policy_version != policy:
@@ -33,6 +38,8 @@ def decide(item: Item, known: Known | None, *, policy: str, versions: Versions) 
         return Decision(item, PlanAction.REPARSE, f"its parser {known.parser} is not installed")
     if versions[known.parser] != known.parser_version:
         return Decision(item, PlanAction.REPARSE, f"parser {known.parser} has a new version")
+    if embeds and not known.embedded:
+        return Decision(item, PlanAction.REPARSE, "it has no vectors yet")
     if item.size is None or (item.size, item.mtime_ns) != (known.size, known.mtime_ns):
         return Decision(item, PlanAction.REPARSE, "the file changed")
     return Decision(item, PlanAction.SKIP, "unchanged")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 from blake3 import blake3
 
 from localdb_core.domain.chunk import Chunk
+from localdb_core.domain.errors import InternalError
 from localdb_core.domain.ids import content_hash, resource_id
 from localdb_core.domain.metadata import REPEATED, SCALAR, Metadata
 from localdb_core.domain.resource import Block, Resource
@@ -110,7 +111,7 @@ class Preparer:
         return Draft(
             resource,
             blocks,
-            warnings=parsed.document.warnings,
+            warnings=tuple(map(str, parsed.document.warnings)),
             front_matter_read=parsed.document.front_matter_read,
         )
 
@@ -178,9 +179,23 @@ def _sample(blocks: Sequence[Block]) -> str:
 
 def _clean_block(block: Block) -> Block:
     """The block with lone surrogates, which no encoding can store, as U+FFFD."""
-    if not _SURROGATE.search(block.text):
+    text, details = _clean_value(block.text), _clean_value(block.details)
+    if text == block.text and details == block.details:
         return block
-    return replace(block, text=_SURROGATE.sub("\ufffd", block.text))
+    return replace(block, text=text, details=details)
+
+
+def _clean_value(value: Any) -> Any:  # Any: JSON values
+    """The same JSON value with clean strings. Raises InternalError for what is none."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_clean_value(str(key)): _clean_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean_value(item) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise InternalError(f"the parser gave a {type(value).__name__}, which cannot be stored")
 
 
 def _clean_metadata(metadata: Metadata) -> Metadata:
@@ -191,6 +206,7 @@ def _clean_metadata(metadata: Metadata) -> Metadata:
             changes[name] = _clean_text(value) or None
     for name in REPEATED:
         changes[name] = tuple(t for value in getattr(metadata, name) if (t := _clean_text(value)))
+    changes["extra"] = _clean_value(metadata.extra)
     return metadata.with_(**changes)
 
 

@@ -6,14 +6,18 @@ import logging
 import os
 import queue
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
-from localdb_core.domain.errors import InvalidConfig, InvalidRequest, JobCancelled, PluginError
+from localdb_core.domain.errors import (
+    InvalidConfig,
+    InvalidRequest,
+    JobCancelled,
+    LocaldbError,
+    PluginError,
+)
 from localdb_core.domain.events import (
     Discovered,
     DocumentFinished,
@@ -27,8 +31,9 @@ from localdb_core.domain.events import (
 from localdb_core.domain.reports import PlanAction
 from localdb_core.domain.store import Source, Store
 from localdb_core.domain.uri import display
+from localdb_core.pipeline.batch import Batch
 from localdb_core.pipeline.chunk import OwnedChunker
-from localdb_core.pipeline.ingest import Ingest, Result
+from localdb_core.pipeline.ingest import FATAL, Ingest, Result
 from localdb_core.pipeline.parse import ParserRunner
 from localdb_core.pipeline.plan import Decision, decide, sweep, unique
 from localdb_core.pipeline.pool import ParserPool
@@ -40,10 +45,6 @@ from localdb_core.storage.resources import Known, PreparedDocument
 from localdb_core.storage.session import WriteSession
 
 log = logging.getLogger("localdb.index")
-
-BATCH_CHUNKS: Final = 1000
-BATCH_SECONDS: Final = 5.0
-"""A killed run loses at most this much work, whichever comes first (E-2)."""
 
 PARSERS: Final = max(2, os.cpu_count() or 1)
 BIG_FILE: Final = 1 << 20
@@ -63,6 +64,7 @@ class Setup:
         source_kind: gives the component for a kind, and whether it can observe everything.
         runner: makes the parser runner on a pool.
         handle: the embedder, built at the first call; None when there is none.
+        embeds: whether there is one, told without building it.
     """
 
     catalog: Catalog
@@ -74,27 +76,7 @@ class Setup:
     source_kind: Callable[[str], tuple[SourceKind, bool]]
     runner: Callable[[ParserPool], ParserRunner]
     handle: Callable[[], EmbedderHandle | None]
-
-
-@dataclass
-class _Batch:
-    """Documents waiting for the next commit."""
-
-    documents: dict[str, PreparedDocument] = field(default_factory=dict)
-    since: float = 0.0
-    chunks: int = 0
-
-    def add(self, document: PreparedDocument) -> None:
-        if not self.documents:
-            self.since = time.monotonic()
-        self.documents[document.resource.uri] = document
-        self.chunks += len(document.chunks)
-
-    @property
-    def due(self) -> bool:
-        if not self.documents:
-            return False
-        return self.chunks >= BATCH_CHUNKS or time.monotonic() - self.since >= BATCH_SECONDS
+    embeds: bool = False
 
 
 class StoreRun:
@@ -119,39 +101,53 @@ class StoreRun:
         self._delete = delete
         self._on_event = on_event
         self._cancel = cancel
-        self._batch = _Batch()
+        self._batch = Batch()
         self._embedder_id: int | None = None
+        self._of_source = IndexStats()
         self.stats = IndexStats()
         """Counters of what is done so far; right even when the run ends early."""
 
     def source(self, source: Source) -> None:
         """Index one source. Raises JobCancelled, and what ends a run (disk, model)."""
         self._on_event(SourceStarted(source.id, source.location))
-        stats = IndexStats(sources_count=1)
+        stats = self._of_source = IndexStats(sources_count=1)
         try:
             kind, observable = self._setup.source_kind(source.kind)
             check_preset(source.preset)
-            listing = kind.list(source, self._setup.accepts)
-            self._read(source, listing, stats)
-            self._sweep(source, listing, stats, observable=observable)
+            listing = self._list(kind, source)
+            known = self._setup.catalog.resources.known(self._store.id)
+            self._read(source, listing, known, stats)
+            self._sweep(source, listing, known, stats, observable=observable)
         except _SourceFailed as error:
             self._source_failed(source, stats, error)
             self._commit()
+        except FATAL:  # some of them are InvalidConfig too
+            raise
         except (InvalidConfig, InvalidRequest, PluginError) as error:  # L-ING-33
             self._source_failed(source, stats, error)
         finally:
             self.stats.add(stats)
         self._on_event(SourceFinished(stats))
 
+    def _list(self, kind: SourceKind, source: Source) -> Listing:
+        try:
+            return kind.list(source, self._setup.accepts)
+        except LocaldbError:
+            raise
+        except Exception as error:  # the plugin guard of sources
+            reason = f"it cannot be listed: {type(error).__name__}: {error}"
+            raise _SourceFailed(reason) from error
+
     def _source_failed(self, source: Source, stats: IndexStats, error: Exception) -> None:
         stats.error_count += 1
         log.warning("%s: %s", display(source.location), error)
 
-    def _read(self, source: Source, listing: Listing, stats: IndexStats) -> None:
+    def _read(
+        self, source: Source, listing: Listing, known: Mapping[str, Known], stats: IndexStats
+    ) -> None:
         if not listing.complete:
             stats.error_count += 1
             log.warning("%s: %s", display(source.location), listing.reason)
-        known = self._setup.catalog.resources.known(self._store.id)
         items = unique(listing.items)
         self._on_event(Discovered(len(items) + len(listing.problems)))
         for problem in listing.problems:
@@ -166,6 +162,7 @@ class StoreRun:
                 known.get(item.uri),
                 policy=self._setup.policy_version,
                 versions=self._setup.versions,
+                embeds=self._setup.embeds,
             )
             if decision.action is PlanAction.SKIP:
                 stats.docs_seen += 1
@@ -287,10 +284,8 @@ class StoreRun:
         stats.docs_seen += 1
         chunks = 0
         if result.document is not None:
-            self._batch.add(result.document)
+            self._take(result.document)
             chunks = len(result.document.chunks)
-            stats.docs_indexed += 1
-            stats.chunks_written += chunks
         elif result.outcome is Outcome.SKIPPED:
             stats.docs_skipped += 1
             self._touch(result)
@@ -319,16 +314,39 @@ class StoreRun:
 
     def _commit(self) -> None:
         documents = list(self._batch.documents.values())
-        self._batch = _Batch()
-        if not documents:
-            return
+        self._batch = Batch()
+        if documents:
+            self._bind_embedder(documents)
+            self._store_documents(documents)
+
+    def _bind_embedder(self, documents: Sequence[PreparedDocument]) -> None:
         if self._embedder_id is None and any(d.vectors is not None for d in documents):
             handle = self._setup.handle()
             assert handle is not None, "vectors come from an embedder"
             self._embedder_id = self._session.bind_embedder(
                 handle.card, provider=handle.provider, model=handle.model
             )
-        self._session.commit(documents, embedder_id=self._embedder_id)
+
+    def _store_documents(self, documents: Sequence[PreparedDocument]) -> None:
+        """Commit a batch; a document that cannot be stored costs itself only (L-INV-07)."""
+        try:
+            self._session.commit(documents, embedder_id=self._embedder_id)
+        except LocaldbError:
+            self._uncount(documents)
+            raise
+        except Exception as error:  # noqa: BLE001 - one of the documents pays, not the run
+            if len(documents) > 1:
+                for document in documents:
+                    self._store_documents([document])
+                return
+            self._uncount(documents)
+            self._of_source.error_count += 1
+            uri = display(documents[0].resource.uri)
+            log.warning("%s: it cannot be stored: %s: %s", uri, type(error).__name__, error)
+
+    def _uncount(self, documents: Sequence[PreparedDocument]) -> None:
+        self._of_source.docs_indexed -= len(documents)
+        self._of_source.chunks_written -= sum(len(document.chunks) for document in documents)
 
     def _save_finished(self, results: queue.Queue[Result]) -> None:
         """Commit what is complete when the run is cancelled."""
@@ -338,13 +356,25 @@ class StoreRun:
             except queue.Empty:
                 break
             if result.document is not None:
-                self._batch.add(result.document)
+                self._of_source.docs_seen += 1
+                self._take(result.document)
         self._commit()
 
+    def _take(self, document: PreparedDocument) -> None:
+        self._batch.add(document)
+        self._of_source.docs_indexed += 1
+        self._of_source.chunks_written += len(document.chunks)
+
     def _sweep(
-        self, source: Source, listing: Listing, stats: IndexStats, *, observable: bool
+        self,
+        source: Source,
+        listing: Listing,
+        known: Mapping[str, Known],
+        stats: IndexStats,
+        *,
+        observable: bool,
     ) -> None:
-        known = self._setup.catalog.resources.known(self._store.id)
+        # Known before the run: what it added says nothing about what was there (L-ING-53).
         found = sweep(source, listing, known, observable=observable)
         if found.kept_because is not None:
             log.warning(
@@ -365,4 +395,4 @@ class _SourceFailed(Exception):
 
 
 def _vanished(source: Source) -> bool:
-    return source.root is not None and not Path(source.root).exists()
+    return source.root is not None and not os.path.exists(source.root)

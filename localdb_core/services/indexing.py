@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from localdb_core.domain.errors import JobCancelled, LocaldbError, StaleIndex
+from localdb_core.domain.errors import InternalError, JobCancelled, LocaldbError, StaleIndex
 from localdb_core.domain.events import Event, IndexStats
 from localdb_core.domain.ids import policy_version
 from localdb_core.domain.reports import IndexReport, PlanAction, PlanRow
@@ -28,6 +28,21 @@ from localdb_core.storage.session import WriteSession
 log = logging.getLogger("localdb.index")
 
 OnStoreEvent = Callable[[Store, Event], None]
+
+
+class _Once:
+    """The embedder of a run, made by whichever thread comes first, and the same for all."""
+
+    def __init__(self, make: Callable[[], EmbedderHandle | None]) -> None:
+        self._make = make
+        self._made: list[EmbedderHandle | None] = []
+        self._lock = threading.Lock()
+
+    def __call__(self) -> EmbedderHandle | None:
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
 
 
 @dataclass
@@ -92,6 +107,10 @@ class Indexing:
                     run.source(item)
         except LocaldbError as failure:
             error = failure
+        except BaseException as failure:
+            reason = f"{type(failure).__name__}: {failure}"
+            catalog.jobs.finish(job_id, stats, InternalError(reason))
+            raise
         catalog.jobs.finish(job_id, stats, error)
         return IndexReport(store, job_id, stats, error)
 
@@ -108,7 +127,13 @@ class Indexing:
                 kind, observable = self.components.source_kind(item_source.kind)
                 listing = kind.list(item_source, self.components.chain.accepts)
                 for item in unique(listing.items):
-                    decision = decide(item, known.get(item.uri), policy=policy, versions=versions)
+                    decision = decide(
+                        item,
+                        known.get(item.uri),
+                        policy=policy,
+                        versions=versions,
+                        embeds=self._embeds(),
+                    )
                     rows.append(PlanRow(store, decision.action, item.uri, decision.reason))
                 gone = sweep(item_source, listing, known, observable=observable)
                 rows += [
@@ -140,8 +165,13 @@ class Indexing:
             chunkers=self._chunkers(),
             source_kind=components.source_kind,
             runner=lambda pool: self._runner(pool),
-            handle=lambda: self._handle(store),
+            handle=_Once(lambda: self._handle(store)),
+            embeds=self._embeds(),
         )
+
+    def _embeds(self) -> bool:
+        wanted = self.components.config.defaults.indexing.embedding
+        return self.components.embedder_spec(wanted.provider) is not None
 
     def _runner(self, pool: ParserPool) -> ParserRunner:
         return ParserRunner(

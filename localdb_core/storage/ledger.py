@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localdb_core.storage.connections import Connections
@@ -51,6 +52,14 @@ class Ledger:
                 "SELECT chunk_id FROM pending_deletes WHERE store_id = ?", (store_id,)
             )
             return [row[0] for row in rows]
+
+    def add_pending(self, store_id: str, chunk_ids: Sequence[str]) -> None:
+        """Chunk ids that the indexes may hold and the catalog does not."""
+        with self._db.write() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO pending_deletes (store_id, chunk_id) VALUES (?, ?)",
+                [(store_id, chunk) for chunk in chunk_ids],
+            )
 
     def settle(self, store_id: str, states: dict[str, IndexState], *, clean: bool) -> int:
         """Record that every index in ``states`` (by leg) now equals the catalog.

@@ -27,6 +27,7 @@ from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Store
 from localdb_core.plugin import Index, IndexEntry
 from localdb_core.storage.catalog import Catalog
+from localdb_core.storage.connections import is_disk_full
 from localdb_core.storage.engines import Engine, Engines, LegName
 from localdb_core.storage.entries import keyword_text, stored_entries
 from localdb_core.storage.ledger import IndexState
@@ -113,6 +114,8 @@ def mend(
     except StorageUnavailable:
         raise
     except Exception as error:  # noqa: BLE001 - the plugin guard of index calls
+        if is_disk_full(error):
+            raise disk_full() from error
         engines.catalog.ledger.forget(store.id, leg, engine.full_id)
         note(
             f"the {leg} index {engine.name} of store {store.name!r} {reason} and cannot be "
@@ -125,6 +128,20 @@ def mend(
             f"{verdict.broken or 'it is intact'}; {done} in {time.monotonic() - started:.1f} s"
         )
     return state_of(engines, store, engine, language=language)
+
+
+def disk_full() -> StorageUnavailable:
+    """What is said when an index could not be written for lack of space."""
+    return StorageUnavailable("no space left on the device; free some and run the command again")
+
+
+def discard(engines: Engines, store: Store, leg: LegName) -> None:
+    """Throw away what an interrupted run left in the index of a store without chunks."""
+    engine = engines.engine(store, leg)
+    if engine.owned is None or _expected(engines, store, leg):
+        return
+    engines.catalog.ledger.forget(store.id, leg, engine.full_id)
+    shutil.rmtree(engine.folder(engines.catalog.data_dir, store.id), ignore_errors=True)
 
 
 def state_of(engines: Engines, store: Store, engine: Engine, *, language: str | None) -> IndexState:

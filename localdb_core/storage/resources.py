@@ -44,6 +44,8 @@ class Known:
     raw_hash: str | None
     parser: str | None
     parser_version: str | None
+    embedded: bool = True
+    """Whether every chunk has a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ class ResourceTable:
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT uri, id, source_id, content_hash, policy_version, title, size, mtime_ns,"
-                " raw_hash, parser, parser_version FROM resources WHERE store_id = ?",
+                " raw_hash, parser, parser_version, NOT EXISTS (SELECT 1 FROM chunks c"
+                " LEFT JOIN vectors v ON v.chunk_rid = c.rid"
+                " WHERE c.resource_rid = resources.rid AND v.chunk_rid IS NULL)"
+                " FROM resources WHERE store_id = ?",
                 (store_id,),
             )
             return {row[0]: Known(*row[1:]) for row in rows}
@@ -175,7 +180,7 @@ class ResourceTable:
             db.execute(
                 "UPDATE resources SET size = ?, mtime_ns = ?, added_at = ?"
                 " WHERE store_id = ? AND uri = ?",
-                (size, mtime_ns, added_at, store_id, uri),
+                (size, _fitting(mtime_ns), added_at, store_id, uri),
             )
 
     def update_metadata(self, resource: Resource) -> None:
@@ -194,7 +199,7 @@ class ResourceTable:
                     resource.modified_at,
                     json.dumps(resource.metadata.to_json(), ensure_ascii=False),
                     resource.size,
-                    resource.mtime_ns,
+                    _fitting(resource.mtime_ns),
                     resource.raw_hash,
                     resource.parser,
                     resource.parser_version,
@@ -293,6 +298,11 @@ def batched(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield values[start : start + size]
 
 
+def _fitting(number: int | None) -> int | None:
+    """None for what SQLite cannot hold: a file time after the year 2262."""
+    return number if number is not None and abs(number) < 1 << 63 else None
+
+
 def _location(chunk: Chunk) -> dict[str, Any]:
     location: dict[str, Any] = {"start": chunk.span.start, "end": chunk.span.end}
     if chunk.window_block_seqs:
@@ -322,7 +332,7 @@ def _resource_values(resource: Resource) -> tuple[Any, ...]:
         resource.store_id,
         resource.policy_version,
         resource.size,
-        resource.mtime_ns,
+        _fitting(resource.mtime_ns),
         resource.raw_hash,
         resource.parser,
         resource.parser_version,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from localdb_core.domain.errors import LocaldbError, StorageUnavailable
+from localdb_core.domain.errors import LocaldbError, PluginError
 from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Store
 from localdb_core.plugin import EmbedderCard, Index
@@ -27,6 +27,8 @@ from localdb_core.storage.ledger import IndexState
 from localdb_core.storage.lock import StoreLock
 from localdb_core.storage.reconcile import (
     Filled,
+    discard,
+    disk_full,
     main_language,
     mend,
     needs_mending,
@@ -112,6 +114,7 @@ class WriteSession:
             return
         states: dict[str, IndexState] = {}
         for leg in LEGS:
+            discard(self._engines, self.store, leg)
             if (state := self._in_step(leg)) is not None:
                 states[leg] = state
         self._catalog.ledger.settle(self.store.id, states, clean=True)
@@ -142,7 +145,19 @@ class WriteSession:
         if engine.owned is None:
             return self._rebuild_own(leg)
         language = main_language(self._catalog, self.store.id)
-        entries = refill(self._engines, self.store, engine, language=language, progress=progress)
+        try:
+            entries = refill(
+                self._engines, self.store, engine, language=language, progress=progress
+            )
+        except LocaldbError:
+            raise
+        except Exception as error:  # the plugin guard of index calls
+            if is_disk_full(error):
+                raise disk_full() from error
+            reason = f"{type(error).__name__}: {error}"
+            raise PluginError(
+                engine.owned.plugin, stage="rebuild", reason=reason, component=engine.full_id
+            ) from error
         states: dict[str, IndexState] = {
             leg: state_of(self._engines, self.store, engine, language=language)
         }
@@ -197,6 +212,20 @@ class WriteSession:
         _crash_point("dirty")
         self._upsert(documents)
         _crash_point("upsert")
+        try:
+            self._replace(documents, removed, embedder_id)
+        except LocaldbError:  # the file itself is in trouble; the flag tells the next session
+            raise
+        except Exception:
+            self._withdraw(documents)
+            raise
+        _crash_point("catalog")
+        self._sweep()
+        _crash_point("sweep")
+
+    def _replace(
+        self, documents: Sequence[PreparedDocument], removed: list[str], embedder_id: int | None
+    ) -> None:
         with self._catalog.connections.write() as db:
             uris = [document.resource.uri for document in documents] + removed
             rids = rids_of_uri(db, self.store.id, uris)
@@ -207,9 +236,13 @@ class WriteSession:
                 "DELETE FROM pending_deletes WHERE store_id = ? AND chunk_id = ?",
                 [(self.store.id, chunk.id) for d in documents for chunk in d.chunks],
             )
-        _crash_point("catalog")
+
+    def _withdraw(self, documents: Sequence[PreparedDocument]) -> None:
+        """Take documents that the catalog refused out of the indexes again."""
+        ids = [chunk.id for document in documents for chunk in document.chunks]
+        kept = self._catalog.resources.existing(self.store.id, ids)
+        self._catalog.ledger.add_pending(self.store.id, [i for i in ids if i not in kept])
         self._sweep()
-        _crash_point("sweep")
 
     def sweep_source(self, source_id: str) -> None:
         """Remove a source with its documents, then its entries from the indexes."""
@@ -288,9 +321,7 @@ class WriteSession:
             yield
         except Exception as error:  # noqa: BLE001 - the plugin guard of index calls
             if is_disk_full(error):
-                raise StorageUnavailable(
-                    "no space left on the device; free some and run the command again"
-                ) from error
+                raise disk_full() from error
             known = isinstance(error, LocaldbError)
             self.give_up(leg, str(error) if known else f"{type(error).__name__}: {error}")
 
