@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -129,6 +130,35 @@ def running(request):
         client = run(modern=request.param, FAKE_LIMIT="400000")
         client.initialize()
         yield client
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """Environment of a user with the stores default (empty), notes and books.
+
+    Everything hangs on HOME: MCP clients start servers with little else.
+    """
+    folder = tmp_path_factory.mktemp("home")
+    documents = {
+        "notes/lease.md": "# Lease\n\nThe lease ends in June. Renew the lease by letter.\n",
+        "notes/meeting.txt": "Meeting: decided to adopt reciprocal rank fusion.\n",
+        "books/sea.txt": "The sea is everything. It covers seven tenths of the globe.\n",
+    }
+    for name, text in documents.items():
+        path = folder / "documents" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    places = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LOCALDB_CONFIG")
+    environment = {"HOME": str(folder)} | {name: "" for name in places if name in os.environ}
+    for store in ("notes", "books"):
+        for words in (["store", "add", store], ["add", "-s", store, f"{folder}/documents/{store}"]):
+            subprocess.run(
+                [sys.executable, "-m", "localdb_core.cli.main", *words],
+                env=os.environ | environment,
+                check=True,
+                capture_output=True,
+            )
+    return environment
 
 
 @pytest.fixture(scope="session")
