@@ -107,12 +107,21 @@ def test_a_file_that_opens_with_an_empty_password_is_read(tmp_path):
 @pytest.mark.req("L-PAR-10")
 @pytest.mark.parametrize(
     "content",
-    [pdf(image_content()), pages(["only 19 letters 12345"]), pages(["* . * . " * 300 + LONG])],
-    ids=["picture", "few letters", "mostly rubbish"],
+    [
+        pdf(image_content()),
+        pdf(image_content() + b"\n" + text_content("only 19 letters 12345")),
+        pages(["* . * . " * 300 + LONG]),
+        pages(["* . *"]),
+    ],
+    ids=["picture", "few letters on a picture", "mostly rubbish", "no letter"],
 )
 def test_a_file_without_a_text_layer_is_unsupported(tmp_path, content):
     with pytest.raises(UnsupportedFormat, match="text layer"):
         parse(tmp_path, content)
+
+
+def test_few_letters_without_a_picture_are_all_there_is(tmp_path):
+    assert "Hello" in parse(tmp_path, pages(["Hello"])).markdown
 
 
 def test_rubbish_before_the_header_is_tolerated(tmp_path):

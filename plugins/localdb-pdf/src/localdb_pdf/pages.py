@@ -47,6 +47,20 @@ def page_text(page: PageObject) -> str:
     return clean(page.extract_text())
 
 
+def has_picture(page: PageObject) -> bool:
+    """Whether the page draws an image of its own resources."""
+    contents = page.get_contents()
+    if contents is None or b"Do" not in contents.get_data():
+        return False
+    resources = page.get("/Resources")
+    objects = resources.get_object().get("/XObject") if resources is not None else None
+    if objects is None:
+        return False
+    return any(
+        drawn.get_object().get("/Subtype") == "/Image" for drawn in objects.get_object().values()
+    )
+
+
 def clean(text: str) -> str:
     """Ligatures spelled out, soft hyphens and NULs gone, LF line ends, valid Unicode."""
     text = _LINE_ENDS.sub("\n", text.translate(_CLEANING))

@@ -21,7 +21,7 @@ from localdb_core.plugin import (
 )
 from localdb_pdf.headings import bookmarks_by_page
 from localdb_pdf.metadata import read_metadata
-from localdb_pdf.pages import page_markdown, page_text
+from localdb_pdf.pages import has_picture, page_markdown, page_text
 from localdb_pdf.quiet import quiet
 
 MAGIC = b"%PDF-"
@@ -68,6 +68,7 @@ class _Text:
     size: int = 0
     letters: int = 0
     solid: int = 0
+    pictures: bool = False
     empty: list[int] = field(default_factory=list)
     failed: dict[int, str] = field(default_factory=dict)
 
@@ -94,7 +95,8 @@ class _Text:
             reason = next(iter(self.failed.values()), "the file has no pages")
             raise ExtractionFailed(f"no page of the PDF could be read: {reason}")
         unread = f"; {_pages(list(self.failed))} could not be read" if self.failed else ""
-        if self.letters < FEWEST_LETTERS:
+        # A scan is a picture with next to no text; without a picture, few words are all there is.
+        if self.letters < (FEWEST_LETTERS if self.pictures else 1):
             raise UnsupportedFormat(
                 f"the PDF has no text layer ({self.letters} letters and digits on"
                 f" {_count(total)}{unread}); run OCR over it first"
@@ -150,7 +152,9 @@ def _read_pages(reader: PdfReader, total: int, progress: Progress) -> _Text:
     bookmarks = bookmarks_by_page(reader)
     for index in range(total):
         try:
-            plain = page_text(reader.pages[index])
+            page = reader.pages[index]
+            plain = page_text(page)
+            text.pictures = text.pictures or has_picture(page)
             markdown = page_markdown(plain, bookmarks.get(index, ()))
         except Exception as error:  # noqa: BLE001 - a damaged page may raise anything; skip it
             text.failed[index + 1] = _reason(error)
