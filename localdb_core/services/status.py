@@ -29,7 +29,7 @@ class StatusService:
 
     def report(self, stores: Sequence[Store]) -> StatusReport:
         """Never fails because of what it reports."""
-        notices = list(self.components.chain.notices)
+        notices = self._parser_notices()
         for store in stores:
             notices += self._store_notices(store)
         return StatusReport(
@@ -37,6 +37,12 @@ class StatusService:
             database=self._database(),
             notices=tuple(dict.fromkeys(notices)),
         )
+
+    def _parser_notices(self) -> list[str]:
+        try:
+            return list(self.components.chain.notices)
+        except LocaldbError as error:
+            return [str(error)]
 
     def _row(self, store: Store) -> StoreRow:
         try:

@@ -37,14 +37,18 @@ class IndexReaders:
         """Best first. Raises IndexUnusable."""
         index = self._reader(store, engine)
         try:
-            return list(index.query(query))
+            return [Scored(hit.chunk_id, float(hit.score)) for hit in index.query(query)]
         except Exception as error:
             self.drop(store.id)
             raise IndexUnusable(f"failed: {type(error).__name__}: {error}") from error
 
     def count(self, store: Store, engine: Engine) -> int:
         """How many entries the index holds. Raises IndexUnusable."""
-        return self._reader(store, engine).count()
+        index = self._reader(store, engine)
+        try:
+            return index.count()
+        except Exception as error:  # the plugin guard of index calls
+            raise IndexUnusable(f"failed: {type(error).__name__}: {error}") from error
 
     def _reader(self, store: Store, engine: Engine) -> Index:
         key = (store.id, engine.leg, engine.full_id)
