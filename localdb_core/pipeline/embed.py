@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from localdb_core.domain.errors import InternalError
+from localdb_core.host.vectors import checked
 from localdb_core.plugin import Embedder
 
 if TYPE_CHECKING:
@@ -123,20 +123,3 @@ class EmbedStage(Generic[J]):
             self._put(None)
         for thread in self._threads:
             thread.join()
-
-
-def checked(rows: Matrix, count: int, embedder: Embedder) -> Matrix:
-    """The vectors, if they are what the card promises. Raises InternalError (L-EMB-01, E-3)."""
-    import numpy as np
-
-    card = embedder.card
-    found = np.asarray(rows, dtype=np.float32)
-    if found.shape != (count, card.dimension):
-        raise InternalError(
-            f"embedder {card.name} returned shape {found.shape} "
-            f"for {count} texts of dimension {card.dimension}"
-        )
-    lengths = np.linalg.norm(found, axis=1)
-    if not np.isfinite(lengths).all() or (lengths == 0).any():
-        raise InternalError(f"embedder {card.name} returned a vector without direction")
-    return np.ascontiguousarray(found)

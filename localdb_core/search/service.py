@@ -17,7 +17,7 @@ from localdb_core.domain.query import (
     SearchResult,
 )
 from localdb_core.domain.store import Store
-from localdb_core.pipeline.embed import checked
+from localdb_core.host.vectors import checked
 from localdb_core.plugin import Embedder, Scored
 from localdb_core.search.embedders import Embedders
 from localdb_core.search.fusion import Fused, fuse, pool
