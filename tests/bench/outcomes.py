@@ -7,7 +7,8 @@ The run happens in a child process on a copy of the folder, with every file incl
 whether or not a parser claims it. A crash or a hang ends this program with status 1; a
 document that is not read is a line of the report. An outcome is held against the
 manifest's ``outcome`` and ``also_acceptable``; the fragment that must come out is looked
-for in the document's text after NFKC, without white space and bidirectional marks.
+for in the document's text after NFKC, without white space, bidirectional marks and the
+bars of Markdown tables, on both sides.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ FITTING: Final[dict[str, frozenset[str]]] = {
     "binary_not_text": REFUSED,
 }
 COLUMNS: Final = ("as expected", "no fragment", "no parser", "refused", "wrongly read")
-_MARKS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_MARKS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069|")
 
 
 @dataclass(frozen=True)
