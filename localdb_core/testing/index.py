@@ -30,31 +30,11 @@ from hypothesis import strategies as st
 from localdb_core.domain.errors import LocaldbError, StaleIndex, StorageUnavailable
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import Index, IndexContext, IndexEntry, LegQuery, Scored
+from localdb_core.testing.hostile import HOSTILE
 from localdb_core.testing.memory import FakeEmbedder, MemoryIndex
 
 # Words no stemmer and no stop list changes into each other.
 VOCABULARY = ("zebra", "quartz", "violin", "harbour", "lantern", "tundra")
-HOSTILE = (
-    '"',
-    "'; drop table chunks; --",
-    "-zebra",
-    "zebra*",
-    "zebra NEAR/3 quartz",
-    "NOT zebra",
-    "AND OR NOT",
-    "((((zebra",
-    "text:zebra^9~2",
-    "[a TO z]",
-    "zebra\x00quartz",
-    "\x00",
-    "\ud800",
-    "zebra \udfff",
-    "🦓🦓 zebra 👩\u200d🚀",
-    "図書館で本を読む",
-    "\u202ezebra",
-    "x" * 100_000,
-    " ".join(f"word{n}" for n in range(10_000)),
-)
 
 _SLOW_ENGINE = settings(
     max_examples=8,
