@@ -174,6 +174,8 @@ def refill(
     if folder.exists():
         shutil.rmtree(folder)
     embedder_id = _embedder_id(engines, store, engine.leg)
+    if engine.leg == "dense" and embedder_id is None:
+        return 0  # an index made for no model would be refused by the first one
     total = len(catalog.vectors.chunk_ids(store.id, embedder_id))
     index = engines.open(store, engine, language=language)
     try:
