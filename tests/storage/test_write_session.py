@@ -29,7 +29,9 @@ with make_app(Path(sys.argv[1])) as app:
 """
 
 
-def run_child(home: Path, documents: Path, *, crash_at: str = "") -> subprocess.CompletedProcess[str]:
+def run_child(
+    home: Path, documents: Path, *, crash_at: str = ""
+) -> subprocess.CompletedProcess[str]:
     environ = dict(os.environ)
     if crash_at:
         environ["LOCALDB_TEST_CRASH_AT"] = crash_at
@@ -147,9 +149,7 @@ def test_a_search_during_a_run_is_answered_by_the_catalog_and_says_so(tmp_path: 
 @pytest.mark.parametrize("leg", ["dense", "sparse"])
 @pytest.mark.parametrize("damage", ["deleted", "garbage", "emptied"])
 @pytest.mark.req("L-SRCH-24")
-def test_a_damaged_index_is_noticed_said_and_rebuilt(
-    tmp_path: Path, leg: str, damage: str
-) -> None:
+def test_a_damaged_index_is_noticed_said_and_rebuilt(tmp_path: Path, leg: str, damage: str) -> None:
     documents = tmp_path / "documents"
     write_documents(documents, "old")
     home = tmp_path / "home"
