@@ -85,8 +85,8 @@ def row(store: Store, source: Source) -> dict[str, Any]:  # Any: JSON values
 def line(source: Source) -> str:
     """The line of ``source list``, without its store."""
     said = f"{source.id} [{source.kind}] {source.location}"
-    if source.kind == "path" and len(source.include) == 1:
-        said += f" (only {source.include[0]})"
+    if source.kind == "path" and source.include:
+        said += f" (only {', '.join(source.include)})"
     if source.kind == "feed":
         most = source.settings.get("max_entries") or "unbounded"
         full = "on" if source.settings.get("fetch_full_content", True) else "off"

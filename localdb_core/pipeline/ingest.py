@@ -194,12 +194,18 @@ def _same_bytes(known: Known, raw: str, policy: str, versions: Mapping[str, str]
 
 
 def _same_content(known: Known, draft: Draft, policy: str) -> bool:
-    """Only the resource row may differ. A new title changes what is embedded."""
+    """Only the resource row may differ.
+
+    A new title changes what is embedded, and a better parser may have found other
+    headings: the content hash knows nothing of either.
+    """
+    resource = draft.resource
     return (
-        known.content_hash == draft.resource.content_hash
-        and known.id == draft.resource.id
+        known.content_hash == resource.content_hash
+        and known.id == resource.id
         and known.policy_version == policy
-        and known.title == draft.resource.title
+        and known.title == resource.title
+        and (known.parser, known.parser_version) == (resource.parser, resource.parser_version)
     )
 
 

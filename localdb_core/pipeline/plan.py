@@ -62,14 +62,24 @@ class Sweep:
 
 
 def sweep(
-    source: Source, listing: Listing, known: Mapping[str, Known], *, observable: bool
+    source: Source,
+    listing: Listing,
+    known: Mapping[str, Known],
+    *,
+    versions: Versions,
+    observable: bool,
 ) -> Sweep:
     """What the source no longer offers, under the guards of §3.5.
 
     Ownership is by source id, never by path (L-ING-50). ``observable`` is False for
-    kinds where absence never means gone.
+    kinds where absence never means gone. A document whose parser is not there now
+    (left out, uninstalled) is not looked for, so it is not missed either.
     """
-    owned = [uri for uri, row in known.items() if row.source_id == source.id]
+    owned = [
+        uri
+        for uri, row in known.items()
+        if row.source_id == source.id and (row.parser is None or row.parser in versions)
+    ]
     seen = {item.uri for item in listing.items} | {problem.uri for problem in listing.problems}
     gone = tuple(sorted(uri for uri in owned if uri not in seen))
     if not observable or not gone:

@@ -375,7 +375,7 @@ class StoreRun:
         observable: bool,
     ) -> None:
         # Known before the run: what it added says nothing about what was there (L-ING-53).
-        found = sweep(source, listing, known, observable=observable)
+        found = sweep(source, listing, known, versions=self._setup.versions, observable=observable)
         if found.kept_because is not None:
             log.warning(
                 "%s: %s; %d documents kept",

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from localdb_core.config.model import Config, Embedding
 from localdb_core.config.paths import Paths
 from localdb_core.domain.errors import InvalidConfig
 from localdb_core.domain.ids import policy_document
 from localdb_core.domain.store import Store
+from localdb_core.host.firstparty import CORE
 from localdb_core.host.host import Host
 from localdb_core.host.lazy import build
 from localdb_core.host.owned import Owned
@@ -80,24 +81,33 @@ class Components:
     def engine(self, store: Store, leg: LegName) -> Engine:
         """The engine of one leg: the store's own choice, else the config's (E-5).
 
-        A default that is not installed falls to the catalog's leg; a written one that
-        is missing is InvalidConfig.
+        A default that is not installed falls to the catalog's leg, and so does one whose
+        plugin the user keeps out; a written one that is missing is InvalidConfig.
         """
         own = store.index_dense if leg == "dense" else store.index_sparse
         configured = self.config.index.dense if leg == "dense" else self.config.index.sparse
         name = own or configured
-        set_by = "store" if own else "config"
+        set_by: Literal["config", "store"] = "store" if own else "config"
         if name == OWN_LEGS[leg]:
-            return Engine(leg, None, "store" if own else "config")
+            return Engine(leg, None, set_by)
         try:
             owned = resolve_name(self.host.registry, "index", name)
         except InvalidConfig as error:
+            if self._left_out(name):
+                return Engine(leg, None, set_by, fallback=f"plugin {name} is left out")
             if own or self.config.wrote(f"index.{leg}"):
                 raise InvalidConfig(f"index.{leg}: {error.bare}") from error
-            return Engine(leg, None, "config", fallback=f"{name} is not installed")
+            return Engine(leg, None, set_by, fallback=f"{name} is not installed")
         if owned.value.leg != leg:
             raise InvalidConfig(f"index.{leg}: {owned.full_id} is a {owned.value.leg} index")
-        return Engine(leg, owned, "store" if set_by == "store" else "config")
+        return Engine(leg, owned, set_by)
+
+    def _left_out(self, name: str) -> bool:
+        """Whether the user keeps the plugin out (``--no-plugins``, ``-P no:``, the config)."""
+        plugin = name.partition("/")[0]
+        states = {status.name: status.state for status in self.host.statuses}
+        core_alone = self.host.selection.no_plugins and set(states) <= {CORE}
+        return core_alone or states.get(plugin) == "disabled"
 
     def embedder_spec(self, provider: str) -> Owned[EmbedderSpec] | None:
         """The embedder of a provider name; None when the default one is not installed."""

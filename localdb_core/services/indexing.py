@@ -135,7 +135,7 @@ class Indexing:
                         embeds=self._embeds(),
                     )
                     rows.append(PlanRow(store, decision.action, item.uri, decision.reason))
-                gone = sweep(item_source, listing, known, observable=observable)
+                gone = sweep(item_source, listing, known, versions=versions, observable=observable)
                 rows += [
                     PlanRow(
                         store,

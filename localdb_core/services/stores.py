@@ -91,14 +91,18 @@ class Sources:
     ) -> Source:
         """Register a source; nothing is indexed yet.
 
+        A file beside others that were added one by one joins their source, because a
+        store has one source per folder (L-DOM-11).
+
         Raises InvalidRequest for a path that does not exist, an unknown preset, or a
         place the store already has.
         """
         check_preset(preset)
         kind = kind or "path"
         root, include = _root_of(location) if kind == "path" else (None, ())
-        if root is not None:
-            self._refuse_known(store, root)
+        known = None if root is None else self._same_root(store, root)
+        if known is not None:
+            return self._joined(known, include)
         source = Source(
             id=SourceId(new_ulid()),
             store_id=StoreId(store.id),
@@ -113,11 +117,23 @@ class Sources:
         )
         return self._catalog.sources.add(source)
 
-    def _refuse_known(self, store: Store, root: str) -> None:
+    def _same_root(self, store: Store, root: str) -> Source | None:
         """A root under another spelling is the same root (L-DOM-11)."""
         for other in self.list(store):
             if other.root is not None and os.path.realpath(other.root) == os.path.realpath(root):
-                raise InvalidRequest(f"the store already has a source for {other.root}")
+                return other
+        return None
+
+    def _joined(self, known: Source, include: tuple[str, ...]) -> Source:
+        fresh = tuple(name for name in include if name not in known.include)
+        if known.include and fresh:
+            return self._catalog.sources.set_include(known.id, known.include + fresh)
+        if known.include and not include:
+            raise InvalidRequest(
+                f"the store already has a source for files of {known.root}; to add the whole "
+                f"folder, remove it first: localdb source remove {known.id}"
+            )
+        raise InvalidRequest(f"the store already has a source for {known.root}")
 
     def remove(self, source: Source) -> None:
         """Delete a source and everything indexed from it; the files stay."""

@@ -196,6 +196,15 @@ class SourceTable:
                 ) from error
         return source
 
+    def set_include(self, source_id: str, include: tuple[str, ...]) -> Source:
+        """Change which files of its folder a source reads; returns it."""
+        with self._db.write() as db:
+            db.execute(
+                "UPDATE sources SET include = ? WHERE id = ?",
+                (json.dumps(list(include)), source_id),
+            )
+        return self.get(source_id)
+
     def remove(self, source_id: str) -> None:
         """Delete a source with its documents; their chunks become pending deletions."""
         with self._db.write() as db:

@@ -8,9 +8,7 @@ PLUGIN = PluginInfo(api="1.0", summary="Exact stand-ins for tests")
 @hookimpl
 def localdb_embedders() -> list[EmbedderSpec]:
     """The fake embedder."""
-    return [
-        EmbedderSpec(name="fake", target="localdb_core.testing.memory:FakeEmbedder", callers=2)
-    ]
+    return [EmbedderSpec(name="fake", target="localdb_core.testing.memory:FakeEmbedder", callers=2)]
 
 
 @hookimpl

@@ -292,11 +292,11 @@ def test_a_new_parser_version_parses_only_its_own_documents(home: Home, spy: Spy
         spy.reset()
         index(app)
 
-        assert (stats.docs_skipped, parsed) == (2, ["b.x"])
-        assert spy.read == []
+        assert (stats.docs_skipped, stats.docs_indexed, parsed) == (1, 1, ["b.x"])
+        assert spy.embedded == [] == spy.read
 
 
-def test_documents_of_a_parser_that_is_gone_are_tried_again_and_kept(home: Home) -> None:
+def test_documents_of_a_parser_that_is_gone_are_kept_even_with_delete(home: Home) -> None:
     home.write("b.x", "Storks stand.\n")
     home.write("a.md", "Herons fish.\n")
     with home.open(parser(lambda path: Document(markdown=path.read_text()))) as app:
@@ -305,9 +305,9 @@ def test_documents_of_a_parser_that_is_gone_are_tried_again_and_kept(home: Home)
     with home.open() as app:
         stats = index(app, delete=True).stats
 
-        # Nobody lists .x files now, so it looks gone; that is what --delete is for.
-        assert stats.docs_deleted == 1
-        assert set(catalog(app)) == {"a.md"}
+        # Nobody lists .x files now, so nobody can miss them either.
+        assert (stats.docs_deleted, stats.docs_prunable) == (0, 0)
+        assert set(catalog(app)) == {"a.md", "b.x"}
 
 
 # --- Vectors are used again (S-4) ---

@@ -277,3 +277,21 @@ def test_removing_a_source_removes_its_documents_everywhere(
     with pytest.raises(SourceNotFound):
         app.sources.remove(source)
     assert texts(app) == ["Kept herons."]
+
+
+@pytest.mark.req("L-ING-11")
+def test_files_of_one_folder_share_a_source(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nHerons.\n")
+    with make_app(tmp_path / "home") as app:
+        store = app.stores.resolve("default")
+
+        first = app.sources.add(store, str(tmp_path / "a.md"))
+        second = app.sources.add(store, str(tmp_path / "b.md"))
+        app.index([store])
+
+        assert second.id == first.id
+        assert second.include == ("a.md", "b.md")
+        assert app.stores.stats(store).document_count == 2
+        with pytest.raises(InvalidRequest, match="remove it first"):
+            app.sources.add(store, str(tmp_path))
