@@ -1,0 +1,1 @@
+"""Whoosh as localdb's keyword index."""

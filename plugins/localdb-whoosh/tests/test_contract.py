@@ -1,0 +1,11 @@
+"""The index contract, on Whoosh."""
+
+from localdb_whoosh.index import build
+
+from localdb_core.plugin import Index, IndexContext
+from localdb_core.testing.index import SparseIndexContract
+
+
+class TestWhooshIndex(SparseIndexContract):
+    def build(self, context: IndexContext) -> Index:
+        return build(context)
