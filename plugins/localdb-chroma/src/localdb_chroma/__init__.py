@@ -1,0 +1,1 @@
+"""Chroma as localdb's vector index."""
