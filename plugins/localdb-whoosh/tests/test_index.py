@@ -1,7 +1,9 @@
 """Whoosh's own peculiarities, on the real engine in real processes."""
 
+import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +18,8 @@ from localdb_core.domain.errors import IndexInProgress
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import IndexContext, IndexEntry, LegQuery
 
-# Whoosh leaves the file it could not read to the garbage collector.
-LEFT_OPEN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+# Whoosh leaves a file it could not read open, for the garbage collector to find.
+LEFT_OPEN = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 
 WRITER = """
 import sys
@@ -49,6 +51,12 @@ def filled(folder: Path, texts: dict[str, str], *, language: str | None = None):
     index.upsert(entries(texts))
     index.flush()
     return index
+
+
+@pytest.fixture
+def _collected() -> Iterator[None]:
+    yield
+    gc.collect()  # now, while the warning is ignored
 
 
 def test_five_thousand_entries_in_batches_are_replaced_and_deleted(tmp_path: Path) -> None:
@@ -128,6 +136,7 @@ def test_an_open_reader_sees_the_commits_of_another_process(tmp_path: Path) -> N
 
 
 @LEFT_OPEN
+@pytest.mark.usefixtures("_collected")
 @pytest.mark.parametrize("kept", [0, 5, 40, 200])
 def test_a_truncated_table_of_contents_is_named(tmp_path: Path, kept: int) -> None:
     filled(tmp_path, {"a": "zebra"}).close()
@@ -138,6 +147,8 @@ def test_a_truncated_table_of_contents_is_named(tmp_path: Path, kept: int) -> No
         build(context(tmp_path))
 
 
+@LEFT_OPEN
+@pytest.mark.usefixtures("_collected")
 def test_a_missing_segment_or_table_is_named(tmp_path: Path) -> None:
     filled(tmp_path, {"a": "zebra"}).close()
     for segment in tmp_path.glob("*.seg"):
@@ -153,6 +164,7 @@ def test_a_missing_segment_or_table_is_named(tmp_path: Path) -> None:
 
 
 @LEFT_OPEN
+@pytest.mark.usefixtures("_collected")
 def test_a_segment_cut_in_half_is_named(tmp_path: Path) -> None:
     filled(tmp_path, {f"{n}": f"zebra word{n}" for n in range(500)}).close()
     (segment,) = tmp_path.glob("*.seg")

@@ -2,10 +2,11 @@
 
 Left to itself Chroma writes its vector graph to disk whenever 1,000 changes have
 piled up, in whatever process happens to look, a reading one included. Two processes
-then spoil the files for good: four of four runs with one writer and one reader
-did. So the threshold stands at a number nobody reaches, and only the writer lowers
-it, for a moment, in :meth:`Database.save_graph`. Until then changes live in Chroma's
-SQLite log and are put into the graph again by each process that opens the folder.
+do not bear that: in each of four runs with one writer and one reader the files were
+spoilt or the reader crashed. So the threshold stands at a number nobody reaches, and
+only the writer lowers it, for a moment, in :meth:`Database.save_graph`. Until then
+changes live in Chroma's SQLite log and are put into the graph again by each process
+that opens the folder.
 """
 
 from __future__ import annotations
