@@ -170,12 +170,13 @@ def owned(target: str, **limits: Any) -> Owned[ParserSpec]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Whether a process runs; a zombie does not, once its last thread has ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
     except OSError:
         return False
-    return state not in ("Z", "X")
+    return state not in ("Z", "X") or threads > 1  # until then its parent cannot reap it
 
 
 def gone(pid: int) -> bool:
