@@ -1,14 +1,14 @@
 """Embedding in slices, by as many callers as the embedder bears.
 
-A document is cut into slices of about 32 chunks, so that one long book neither
-idles the other caller nor delays Ctrl-C (S-1, S-5).
+A document is cut into slices of at most 32 chunks and a few thousand characters, so
+that one long book neither idles the other caller nor delays Ctrl-C (S-1, S-5).
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 SLICE: Final = 32
+SLICE_CHARACTERS: Final = 8000
+"""About 2,000 tokens: less than a second of a small model on one slow core."""
 TICK: Final = 0.1
 
 J = TypeVar("J")
@@ -71,7 +73,9 @@ class EmbedStage(Generic[J]):
         self._embedder = embedder
         self._done = done
         self._stop = stop
-        self._slices: queue.Queue[tuple[EmbedJob[J], int] | None] = queue.Queue(maxsize=callers * 4)
+        self._slices: queue.Queue[tuple[EmbedJob[J], slice] | None] = queue.Queue(
+            maxsize=callers * 4
+        )
         self._threads = [
             threading.Thread(target=self._work, name=f"embed-{n}") for n in range(callers)
         ]
@@ -80,13 +84,13 @@ class EmbedStage(Generic[J]):
 
     def submit(self, job: EmbedJob[J]) -> None:
         """Queue a job with at least one text; returns early when the run is stopped."""
-        starts = range(0, len(job.texts), SLICE)
-        job.expect(len(starts))
-        for start in starts:
-            if not self._put((job, start)):
+        slices = list(_slices(job.texts))
+        job.expect(len(slices))
+        for part in slices:
+            if not self._put((job, part)):
                 return
 
-    def _put(self, item: tuple[EmbedJob[J], int] | None) -> bool:
+    def _put(self, item: tuple[EmbedJob[J], slice] | None) -> bool:
         while not self._stop.is_set():
             try:
                 self._slices.put(item, timeout=TICK)
@@ -105,8 +109,8 @@ class EmbedStage(Generic[J]):
                 return
             self._embed(*item)
 
-    def _embed(self, job: EmbedJob[J], start: int) -> None:
-        texts = job.texts[start : start + SLICE]
+    def _embed(self, job: EmbedJob[J], part: slice) -> None:
+        texts = job.texts[part]
         rows: Matrix | None = None
         failure: BaseException | None = None
         try:
@@ -114,7 +118,7 @@ class EmbedStage(Generic[J]):
                 rows = checked(self._embedder.embed(texts, "passage"), len(texts), self._embedder)
         except BaseException as error:  # noqa: BLE001 - a worker loop: the document pays
             failure = error
-        if job.finished(start, rows, failure):
+        if job.finished(part.start, rows, failure):
             self._done(job)
 
     def close(self) -> None:
@@ -123,3 +127,13 @@ class EmbedStage(Generic[J]):
             self._put(None)
         for thread in self._threads:
             thread.join()
+
+
+def _slices(texts: Sequence[str]) -> Iterator[slice]:
+    start = size = 0
+    for end, text in enumerate(texts):
+        if end > start and (end - start == SLICE or size + len(text) > SLICE_CHARACTERS):
+            yield slice(start, end)
+            start, size = end, 0
+        size += len(text)
+    yield slice(start, len(texts))
