@@ -172,6 +172,10 @@ class StaleIndex(InvalidConfig):
     """The stored vectors come from another embedder; names both and the way out."""
 
 
+class UnusableEmbedder(InvalidConfig):
+    """The embedder refuses what the config says of it, such as the name of its model."""
+
+
 class UnsupportedFormat(BadInput):
     """Nothing can read this document, or it has no text."""
 

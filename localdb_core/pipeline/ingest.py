@@ -16,6 +16,7 @@ from localdb_core.domain.errors import (
     StaleIndex,
     StorageUnavailable,
     UnsupportedFormat,
+    UnusableEmbedder,
 )
 from localdb_core.domain.events import Outcome
 from localdb_core.pipeline.embed import EmbedJob, EmbedStage
@@ -30,7 +31,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FATAL = (StorageUnavailable, RuntimeStateLocked, SchemaMismatch, ModelMissing, StaleIndex)
+FATAL = (
+    StorageUnavailable,
+    RuntimeStateLocked,
+    SchemaMismatch,
+    ModelMissing,
+    StaleIndex,
+    UnusableEmbedder,
+)
 """Errors of the surroundings, not of the document: they end the run."""
 
 

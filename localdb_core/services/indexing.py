@@ -7,7 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from localdb_core.domain.errors import InternalError, JobCancelled, LocaldbError, StaleIndex
+from localdb_core.domain.errors import (
+    InternalError,
+    InvalidConfig,
+    JobCancelled,
+    LocaldbError,
+    StaleIndex,
+    UnusableEmbedder,
+)
 from localdb_core.domain.events import Event, IndexStats
 from localdb_core.domain.ids import policy_version
 from localdb_core.domain.reports import IndexReport, PlanAction, PlanRow
@@ -200,7 +207,10 @@ class Indexing:
                 )
             self._said = True
             return None
-        embedder = self.embedders.get(wanted.provider, wanted.model)
+        try:
+            embedder = self.embedders.get(wanted.provider, wanted.model)
+        except InvalidConfig as error:  # the run's trouble: every document would say the same
+            raise UnusableEmbedder(error.bare) from error
         self._refuse_fingerprint(store, embedder.card.fingerprint)
         return EmbedderHandle(
             embedder,

@@ -20,6 +20,7 @@ import pytest
 from localdb_core.app import LocalDB
 from localdb_core.domain import ExtractionFailed, Metadata, SearchRequest, UnsupportedFormat
 from localdb_core.domain.errors import (
+    InvalidConfig,
     InvalidRequest,
     JobCancelled,
     LocaldbError,
@@ -631,6 +632,24 @@ def test_a_missing_model_ends_the_run_and_says_so(home: Home) -> None:
         assert isinstance(report.error, ModelMissing)
         assert "large" in str(report.error)
         assert report.error.exit_status == 5
+        assert catalog(app) == {}
+
+
+def _no_such_model(context: Any) -> Any:
+    raise InvalidConfig(f"no model is called {context.model}; write small")
+
+
+def test_a_model_that_the_embedder_does_not_know_is_said_once_and_ends_the_run(
+    home: Home, warnings: Callable[[], list[str]]
+) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        home.write(name, "Herons fish.\n")
+    with home.open(embedder(_no_such_model), config=embedding("odd", "large")) as app:
+        report = index(app)
+
+        assert isinstance(report.error, InvalidConfig)
+        assert str(report.error) == "invalid config: no model is called large; write small"
+        assert (report.error.exit_status, warnings()) == (2, [])
         assert catalog(app) == {}
 
 
