@@ -40,9 +40,13 @@ class PathSource:
 
     def list(self, source: Source, accepts: Accepts) -> Listing:
         """Every file of the source that an installed parser may want, sorted by URI."""
-        root = os.path.realpath(source.root or ".")
+        try:
+            root = os.path.realpath(source.root or ".")
+        except FileNotFoundError:
+            reason = f"root unavailable: {source.root}; the current folder was deleted"
+            return Listing(complete=False, reason=reason)
         if not os.path.isdir(root):
-            return Listing(complete=False, reason=f"root unavailable: {source.root}")
+            return Listing(complete=False, reason=_unavailable(source.root or "."))
         walk = _Walk(
             root=root,
             excludes=Globs(source.exclude or DEFAULT_EXCLUDES),
@@ -54,6 +58,12 @@ class PathSource:
         else:
             walk.run()
         return walk.listing()
+
+
+def _unavailable(written: str) -> str:
+    reason = f"root unavailable: {written}"
+    # It was found from the folder in which it was added, and may be from there again.
+    return reason if os.path.isabs(written) else f"{reason}, looked for in {os.getcwd()}"
 
 
 def _wanted(include: tuple[str, ...], accepts: Accepts) -> Callable[[str, str], bool]:
@@ -167,7 +177,7 @@ class _Walk:
             status = os.stat(path)
         except FileNotFoundError:
             if os.path.islink(path):
-                self._problems[uri] = Problem(uri, "broken link")
+                self._problems[uri] = Problem(uri, f"broken link: {name} leads here")
             return  # else it vanished since the folder was read
         except OSError as error:
             self._problems[uri] = Problem(uri, error.strerror or "cannot be read")

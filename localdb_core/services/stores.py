@@ -120,7 +120,7 @@ class Sources:
     def _same_root(self, store: Store, root: str) -> Source | None:
         """A root under another spelling is the same root (L-DOM-11)."""
         for other in self.list(store):
-            if other.root is not None and os.path.realpath(other.root) == os.path.realpath(root):
+            if other.root is not None and _real(other.root) == _real(root):
                 return other
         return None
 
@@ -154,7 +154,16 @@ def _root_of(location: str) -> tuple[str, tuple[str, ...]]:
     return root, include
 
 
+def _real(root: str) -> str:
+    try:
+        return os.path.realpath(root)
+    except FileNotFoundError:  # a relative root, and the current folder was deleted
+        return root
+
+
 def _looked_up(location: str) -> tuple[str, tuple[str, ...]]:
+    if not location:  # Path("") is the current folder; an unset variable should not add that
+        raise InvalidRequest("the path is empty; for the current folder write .")
     path = Path(location).expanduser()
     try:
         if path.is_dir():

@@ -136,6 +136,22 @@ def test_a_missing_root_is_unavailable_and_an_empty_one_is_not(tmp_path: Path) -
     assert (empty.complete, empty.items) == (True, [])
 
 
+def test_a_missing_relative_root_says_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    away = listing("notes")
+    (tmp_path / "elsewhere").rmdir()
+    nowhere = listing("notes")
+
+    assert away.reason == f"root unavailable: notes, looked for in {tmp_path / 'elsewhere'}"
+    assert nowhere.reason == "root unavailable: notes; the current folder was deleted"
+    assert not away.complete
+    assert not nowhere.complete
+
+
 @pytest.mark.req("L-ING-22", "L-INV-05")
 def test_a_folder_that_cannot_be_read_makes_the_listing_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -236,7 +252,7 @@ def test_a_linked_file_is_listed_once_under_its_real_path(tmp_path: Path) -> Non
     found = listing(tmp_path)
 
     assert [(item.name, item.path.name) for item in found.items] == [("real.md", "real.md")]
-    assert [problem.reason for problem in found.problems] == ["broken link"]
+    assert [problem.reason for problem in found.problems] == ["broken link: broken.md leads here"]
     assert found.problems[0].uri.endswith("/nowhere.md")
 
 

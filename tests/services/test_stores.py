@@ -203,6 +203,28 @@ def test_a_file_with_an_odd_name_is_found_as_it_is(app: LocalDB, notes: Path, na
     assert texts(app) == ["An odd paragraph on herons."]
 
 
+def test_an_empty_path_is_not_the_current_folder(app: LocalDB) -> None:
+    store = app.stores.resolve("default")
+
+    with pytest.raises(InvalidRequest, match="the path is empty"):
+        app.sources.add(store, "")
+
+    assert app.sources.list(store) == []
+
+
+def test_a_folder_can_be_added_when_the_current_one_was_deleted(
+    app: LocalDB, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    store = app.stores.resolve("default")
+    app.sources.add(store, ".")
+    gone.rmdir()
+
+    assert app.sources.add(store, str(notes)).root == str(notes)
+
+
 @pytest.mark.req("L-ING-14")
 def test_a_root_is_stored_as_typed(
     app: LocalDB, notes: Path, monkeypatch: pytest.MonkeyPatch
