@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import sqlite3
-import sys
 import traceback
 from collections.abc import Sequence
 from typing import Final
@@ -37,7 +36,7 @@ def report(error: BaseException, state: State, arguments: Sequence[str]) -> int:
         _say(state, "interrupted")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        return _quiet()
+        return _quiet(state)
     if isinstance(error, click.ClickException):
         return _usage(error, state, arguments)
     known = as_domain(error)
@@ -90,12 +89,17 @@ def _error(state: State, code: str, message: str) -> None:
 
 
 def _say(state: State, text: str) -> None:
+    try:
+        if not state.out.closed:
+            state.out.flush()
+    except OSError:  # the results cannot be written; that must not hide why
+        _quiet(state)
     render.note(state, text)
 
 
-def _quiet() -> int:
-    """Nobody reads on; keep Python from complaining at the end."""
+def _quiet(state: State) -> int:
+    """Results go nowhere from here on; keeps Python from complaining at the end."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    os.dup2(null, state.out.fileno())  # descriptor 1 may be stderr by now
     os.close(null)
     return 0

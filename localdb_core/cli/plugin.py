@@ -12,6 +12,7 @@ import click
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.errors import InvalidRequest, PluginError
+from localdb_core.domain.uri import printable
 from localdb_core.host.discovery import environment
 from localdb_core.host.firstparty import normalised
 from localdb_core.host.guard import plugin_traceback
@@ -200,7 +201,8 @@ def _claims(spec: Spec) -> dict[str, str]:
 
 
 def _write(state: State, text: str) -> None:
-    state.out.write(text + "\n")
+    """Lines; plugins chose the words, so control characters are replaced."""
+    state.out.writelines(f"{printable(part)}\n" for part in text.split("\n"))
 
 
 def _write_json(state: State, value: dict[str, Any]) -> None:  # Any: JSON values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Final, TextIO
@@ -13,6 +14,8 @@ import click
 from localdb_core.cli.state import State
 from localdb_core.domain.uri import printable
 
+_LAYOUT: Final = re.compile(r"[^\n\t]+")
+"""What stands between the characters of a text that only lay it out."""
 _UNITS: Final = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -22,7 +25,9 @@ def line(state: State, text: str = "") -> None:
 
 
 def text(state: State, content: str) -> None:
-    """A document's own text, as it is."""
+    """A document's own text, as it is; a terminal is not given its control characters."""
+    if state.out.isatty():
+        content = _harmless(content)
     state.out.write(content if content.endswith("\n") else content + "\n")
 
 
@@ -35,7 +40,7 @@ def note(state: State, message: str) -> None:
     """Something a person should know; never part of the result."""
     if not state.out.closed:
         state.out.flush()
-    state.err.write(_encodable(message, state.err) + "\n")
+    state.err.write(_encodable(_harmless(message), state.err) + "\n")
     state.err.flush()
 
 
@@ -69,7 +74,7 @@ def confirm(state: State, question: str) -> bool:
         return True
     if not state.interactive:
         raise click.UsageError(f"{question} Nobody can be asked; pass --yes")
-    state.err.write(f"{question} [y/N] ")
+    state.err.write(_encodable(f"{printable(question)} [y/N] ", state.err))
     state.err.flush()
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
@@ -95,6 +100,10 @@ def is_terminal(stream: TextIO) -> bool:
 def _bold(shown: str, stream: TextIO) -> str:
     colour = is_terminal(stream) and not os.environ.get("NO_COLOR")
     return click.style(shown, bold=True) if colour else shown
+
+
+def _harmless(text: str) -> str:
+    return _LAYOUT.sub(lambda found: printable(found[0]), text)
 
 
 def _is_utf8(stream: TextIO) -> bool:

@@ -41,7 +41,7 @@ def said(error, *, as_json=False, verbose=False, arguments=()):
     ],
 )
 def test_each_error_has_its_line_and_its_status(error, status, text, monkeypatch):
-    monkeypatch.setattr("localdb_core.cli.failure._quiet", lambda: 0)
+    monkeypatch.setattr("localdb_core.cli.failure._quiet", lambda state: 0)
 
     assert said(error) == (status, text)
 

@@ -47,6 +47,26 @@ def test_control_characters_never_reach_the_terminal(state):
     assert state.out.getvalue() == "a\ufffd[31mb\ufffdc\nNAME\nx\ufffd\n"
 
 
+def test_control_characters_in_a_note_or_a_question_never_reach_the_terminal(state, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+
+    render.note(state, "a\x1b[31m\n\tb")
+    render.confirm(state, "Remove 'c\x07'?")
+
+    assert state.err.getvalue() == "a\ufffd[31m\n\tb\nRemove 'c\ufffd'? [y/N] "
+
+
+def test_a_text_of_a_document_is_harmless_on_a_terminal_and_itself_elsewhere(state):
+    content = "a\x1b[31mb\r\n\tc\u202ed\n"
+    terminal = State(out=Terminal(), err=io.StringIO())
+
+    render.text(state, content)
+    render.text(terminal, content)
+
+    assert state.out.getvalue() == content
+    assert terminal.out.getvalue() == "a\ufffd[31mb\ufffd\n\tc\ufffdd\n"
+
+
 def test_a_table_lines_up_and_has_no_colour_off_a_terminal(state):
     render.table(state, ["A", "BB"], [["long", "x"], ["s", "y"]])
 

@@ -1,5 +1,6 @@
 """What every invocation has in common: version, help, usage errors, what is imported."""
 
+import os
 import subprocess
 import sys
 
@@ -125,3 +126,14 @@ def test_a_reader_that_goes_away_is_no_error(localdb):
     with running.stderr:
         assert running.stderr.read() == ""
     running.wait(timeout=60)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["plugin", "list", "--no-load"]])
+def test_results_that_cannot_be_written_are_one_line_and_status_5(localdb, arguments):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        running = localdb.start(*arguments, stdout=full, stderr=subprocess.PIPE)
+        _, said = running.communicate(timeout=60)
+
+    assert said == "error: storage unavailable: [Errno 28] No space left on device\n"
+    assert running.returncode == 5
