@@ -58,6 +58,10 @@ class Components:
             config=self._settings[plugin],
         )
 
+    def check(self) -> None:
+        """Load the plugins. Raises InvalidConfig when one is broken and that is not borne."""
+        _ = self.host
+
     @cached_property
     def chain(self) -> Chain:
         """The parser chain of the config (§5.1 of the architecture)."""
@@ -96,11 +100,18 @@ class Components:
             if self._left_out(name):
                 return Engine(leg, None, set_by, fallback=f"plugin {name} is left out")
             if own or self.config.wrote(f"index.{leg}"):
-                raise InvalidConfig(f"index.{leg}: {error.bare}") from error
+                raise InvalidConfig(f"index.{leg}: {error.bare}; {self._fitting(leg)}") from error
             return Engine(leg, None, set_by, fallback=f"{name} is not installed")
         if owned.value.leg != leg:
-            raise InvalidConfig(f"index.{leg}: {owned.full_id} is a {owned.value.leg} index")
+            kind = f"{owned.full_id} is a {owned.value.leg} index"
+            raise InvalidConfig(f"index.{leg}: {kind}; {self._fitting(leg)}")
         return Engine(leg, owned, set_by)
+
+    def _fitting(self, leg: LegName) -> str:
+        """What may be written instead; the registry does not know the catalog's own legs."""
+        specs = (owned.value for owned in self.host.registry.indexes)
+        installed = sorted({spec.name for spec in specs if spec.leg == leg})
+        return f"the {leg} leg takes {' or '.join([OWN_LEGS[leg], *installed])}"
 
     def _left_out(self, name: str) -> bool:
         """Whether the user keeps the plugin out (``--no-plugins``, ``-P no:``, the config)."""

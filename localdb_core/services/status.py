@@ -39,6 +39,7 @@ class StatusService:
         )
 
     def _parser_notices(self) -> list[str]:
+        self.components.check()  # --strict-plugins makes an error of it, not a notice
         try:
             return list(self.components.chain.notices)
         except LocaldbError as error:

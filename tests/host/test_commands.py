@@ -53,6 +53,26 @@ def test_the_list_names_the_environment_and_the_conflicts(site) -> None:
     assert "plugin-name dup: none of one-dup, two-dup; plugins.pin: {dup: one-dup}" in done.stdout
 
 
+def test_what_a_plugin_says_cannot_steer_the_terminal(site) -> None:
+    site.add("loud", "raise RuntimeError('no \\x1b[31m')")
+
+    for command in (["list"], ["info", "loud"]):
+        done = site.cli("plugin", *command)
+
+        assert "RuntimeError: no \ufffd[31m" in done.stdout
+        assert "\x1b" not in done.stdout
+
+
+def test_a_strict_status_fails_and_does_not_only_mention_the_plugin(site) -> None:
+    site.add("loud", "raise RuntimeError('no')")
+
+    folders = dict.fromkeys(("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"), "")
+    done = site.cli("status", "--strict-plugins", env={**folders, "HOME": str(site.path)})
+
+    assert done.returncode == 2
+    assert "plugin loud is failed: RuntimeError: no" in done.stderr
+
+
 @pytest.mark.req("L-CLI-38")
 def test_the_list_can_be_narrowed_to_a_kind(site) -> None:
     site.healthy("aaa")

@@ -331,3 +331,18 @@ def test_a_store_in_a_language_the_model_does_not_know_is_searched_by_words_and_
         assert any("language 'fi'" in n and "multilingual" in n for n in notices(app))
         assert {c.score.dense for c in hybrid.citations} == {None}
         assert len(dense.citations) == 4
+
+
+@pytest.mark.parametrize("written", ["nosuch", "fts5", "memory-sparse"])
+def test_an_index_that_cannot_be_used_is_refused_with_those_that_can(
+    tmp_path: Path, written: str
+) -> None:
+    config = {**MEMORY, "index": {"dense": written}}
+    (tmp_path / "a.md").write_text("Herons fish.\n")
+    with make_app(tmp_path / "home", config=config) as app:
+        app.sources.add(app.stores.resolve("default"), str(tmp_path / "a.md"))
+        (report,) = app.index(app.stores.list())
+
+    assert isinstance(report.error, InvalidConfig)
+    assert str(report.error).startswith("invalid config: index.dense: ")
+    assert str(report.error).endswith("; the dense leg takes exact or memory-dense")
