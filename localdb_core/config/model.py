@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 DEFAULT_PARSERS: Final = ("pdf", "epub", "office", "html", "markdown", "plaintext")
 
@@ -42,14 +42,23 @@ class Server(Section):
     """Index jobs that may run side by side, each on a store of its own."""
 
 
+def _no_nul(path: str) -> str:
+    if "\0" in path:
+        raise ValueError("must not contain a NUL character")
+    return path
+
+
+Folder = Annotated[Name, AfterValidator(_no_nul)]
+
+
 class Folders(Section):
     """Where things are kept; null is the usual place of the platform."""
 
-    data: Name | None = None
+    data: Folder | None = None
     """The database and the indexes."""
-    models: Name | None = None
+    models: Folder | None = None
     """Downloaded models."""
-    logs: Name | None = None
+    logs: Folder | None = None
     """Log files."""
 
 

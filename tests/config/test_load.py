@@ -22,6 +22,7 @@ from localdb_core.domain.errors import InvalidConfig
         ("version: 1\nserver: {port: }", "server.port must be a whole number, not nothing"),
         ("version: 1\nserver: 7", "server must be a mapping of keys, not 7"),
         ("version: 1\nserver: {bind: ''}", "server.bind must not be empty"),
+        ('version: 1\npaths: {data: "a\\0b"}', "paths.data must not contain a NUL character"),
         ("version: 1\npaths: {data: 7}", "paths.data must be text, not 7"),
         (
             "version: 1\ndefaults: {indexing: {parsers: pdf}}",
