@@ -98,6 +98,9 @@ def decode(line: bytes) -> types.JSONRPCMessage | Refused:
     if not isinstance(value, dict):
         kind = "batches are not supported" if isinstance(value, list) else "not an object"
         return Refused(types.INVALID_REQUEST, f"invalid request: {kind}")
+    if "method" in value and "id" in value and _id(value) is None:
+        # The SDK takes it for a notification, and its sender would wait for ever.
+        return Refused(types.INVALID_REQUEST, "invalid request: the id is no string or number")
     try:
         return types.jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:

@@ -102,6 +102,8 @@ def test_what_is_not_offered_is_not_found(running, method):
         (b"7", -32600),
         (b"{}", -32600),
         (b'{"jsonrpc": "1.0", "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600),
     ],
     ids=lambda value: value[:12].decode("ascii", "replace") if isinstance(value, bytes) else None,
 )
