@@ -171,7 +171,9 @@ def refill(
     catalog = engines.catalog
     catalog.ledger.forget(store.id, engine.leg, engine.full_id)
     folder = engine.folder(catalog.data_dir, store.id)
-    if folder.exists():
+    if folder.is_symlink() or folder.is_file():  # something else took its place
+        folder.unlink()
+    elif folder.exists():
         shutil.rmtree(folder)
     embedder_id = _embedder_id(engines, store, engine.leg)
     if engine.leg == "dense" and embedder_id is None:

@@ -17,6 +17,7 @@ from localdb_core.domain import InvalidConfig, SearchMode, SearchRequest
 from localdb_core.domain.errors import IndexInProgress, ModelMissing
 from localdb_core.domain.reports import IndexState
 from localdb_core.plugin import EmbedderCard, EmbedderSpec, PluginInfo, hookimpl
+from localdb_core.storage.engines import LegName
 from localdb_core.storage.lock import StoreLock
 from localdb_core.testing import memory_plugin
 from localdb_core.testing.app import MEMORY, make_app
@@ -105,6 +106,19 @@ def test_a_rebuild_before_the_first_run_does_no_harm(tmp_path: Path) -> None:
 
         assert {(s.state, s.entries) for s in states(app).values()} == {("ready", 4)}
         assert notices(app) == []
+
+
+@pytest.mark.parametrize("leg", ["dense", "sparse"])
+def test_a_rebuild_bears_a_file_where_the_folder_of_the_index_was(
+    app: LocalDB, leg: LegName
+) -> None:
+    folder = folder_of(app, leg)
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+
+    (report,) = app.engines.rebuild(leg, app.stores.list(), on_progress=lambda *_: None)
+
+    assert (report.entries, states(app)[leg].state) == (4, "ready")
 
 
 def test_the_legs_of_the_catalog_are_always_ready(tmp_path: Path) -> None:
