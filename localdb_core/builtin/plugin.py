@@ -30,6 +30,7 @@ def localdb_parsers() -> Iterable[ParserSpec]:
             summary="Markdown with front matter",
             media_types=("text/markdown",),
             suffixes=MARKDOWN_SUFFIXES,
+            runs="thread",
         ),
         ParserSpec(
             name="plaintext",
@@ -38,6 +39,7 @@ def localdb_parsers() -> Iterable[ParserSpec]:
             media_types=("text/plain",),
             suffixes=TEXT_SUFFIXES + CODE_SUFFIXES,
             filenames=LOCKFILES,
+            runs="thread",
         ),
     )
 

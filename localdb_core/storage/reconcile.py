@@ -125,7 +125,7 @@ def mend(
     if state is not None:  # a first fill is no news
         note(
             f"the {leg} index {engine.name} of store {store.name!r} {reason}; "
-            f"{verdict.broken or 'it is intact'}; {done} in {time.monotonic() - started:.1f} s"
+            f"{verdict.broken or 'it can be read'}; {done} in {time.monotonic() - started:.1f} s"
         )
     return state_of(engines, store, engine, language=language)
 

@@ -77,7 +77,13 @@ def parser(parse: Callable[[Path], Any], *, version: str = "1") -> Plugin:
             return parse(path)
 
     return plugin(
-        "localdb_parsers", Parser, ParserSpec, name="x", suffixes=(".x",), version=version
+        "localdb_parsers",
+        Parser,
+        ParserSpec,
+        name="x",
+        suffixes=(".x",),
+        version=version,
+        runs="thread",
     )
 
 

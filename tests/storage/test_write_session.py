@@ -206,3 +206,20 @@ def test_rebuilding_an_index_parses_and_embeds_nothing(
 
         assert [report.entries for report in reports] == [5, 5]
         assert [state.state for state in app.engines.list([store]).indexes] == ["ready", "ready"]
+
+
+@pytest.mark.parametrize("leg", ["dense", "sparse"])
+def test_an_open_reader_notices_that_its_files_changed(tmp_path: Path, leg: str) -> None:
+    documents = tmp_path / "documents"
+    write_documents(documents, "old")
+    home = tmp_path / "home"
+    run_child(home, documents)
+    with make_app(home) as app:
+        app.search.search(SearchRequest("herons"))
+        folder = next((home / "data" / "index").glob(f"memory-memory-{leg}/*"))
+        (folder / "memory.json").write_text("")
+
+        result = app.search.search(SearchRequest("herons", limit=20))
+
+        assert len(result.citations) == 5
+        assert any("rebuilt" in notice for notice in result.notices)
