@@ -47,7 +47,8 @@ class Result:
     """What became of one item.
 
     ``document`` is set when there is something to commit; ``touched`` when only the
-    resource row changes. ``reason`` is for the one warning line of L-LOG-01.
+    resource row changes, ``missing`` when the file is gone since it was listed.
+    ``reason`` is for the one warning line of L-LOG-01.
     """
 
     item: Item
@@ -56,6 +57,7 @@ class Result:
     document: PreparedDocument | None = None
     touched: Draft | None = None
     seen_again: bool = False
+    missing: bool = False
     fatal: LocaldbError | None = None
 
 
@@ -110,7 +112,8 @@ class Ingest:
         except JobCancelled:
             result = Result(item, Outcome.ERROR, "stopped")
         except OSError as error:
-            result = Result(item, Outcome.ERROR, error.strerror or str(error))
+            missing = isinstance(error, FileNotFoundError)
+            result = Result(item, Outcome.ERROR, error.strerror or str(error), missing=missing)
         except BaseException as error:  # noqa: BLE001 - a worker loop: the document pays
             result = Result(item, Outcome.ERROR, _reason(error))
         if result is not None:

@@ -8,7 +8,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from localdb_core.domain.errors import (
@@ -32,15 +31,13 @@ from localdb_core.domain.reports import PlanAction
 from localdb_core.domain.store import Source, Store
 from localdb_core.domain.uri import display
 from localdb_core.pipeline.batch import Batch
-from localdb_core.pipeline.chunk import OwnedChunker
 from localdb_core.pipeline.ingest import FATAL, Ingest, Result
-from localdb_core.pipeline.parse import ParserRunner
 from localdb_core.pipeline.plan import Decision, decide, sweep, unique
 from localdb_core.pipeline.pool import ParserPool
-from localdb_core.pipeline.prepare import EmbedderHandle, Preparer
+from localdb_core.pipeline.prepare import Preparer
 from localdb_core.pipeline.presets import check_preset
-from localdb_core.plugin import Accepts, Listing, SourceKind
-from localdb_core.storage.catalog import Catalog
+from localdb_core.pipeline.setup import Setup
+from localdb_core.plugin import Listing, SourceKind
 from localdb_core.storage.resources import Known, PreparedDocument
 from localdb_core.storage.session import WriteSession
 
@@ -51,32 +48,6 @@ BIG_FILE: Final = 1 << 20
 TICK: Final = 0.1
 
 OnEvent = Callable[[Event], None]
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a run needs from the application.
-
-    Attributes:
-        policy, policy_version: the indexing policy in force.
-        versions: version of every installed parser by full id.
-        accepts: what the parser chain claims.
-        source_kind: gives the component for a kind, and whether it can observe everything.
-        runner: makes the parser runner on a pool.
-        handle: the embedder, built at the first call; None when there is none.
-        embeds: whether there is one, told without building it.
-    """
-
-    catalog: Catalog
-    policy: Mapping[str, object]
-    policy_version: str
-    versions: Mapping[str, str]
-    accepts: Accepts
-    chunkers: tuple[OwnedChunker, ...]
-    source_kind: Callable[[str], tuple[SourceKind, bool]]
-    runner: Callable[[ParserPool], ParserRunner]
-    handle: Callable[[], EmbedderHandle | None]
-    embeds: bool = False
 
 
 class StoreRun:
@@ -182,14 +153,20 @@ class StoreRun:
     ) -> None:
         # Big files first: one started last would keep a single core busy at the end.
         work.sort(key=lambda d: -(d.item.size or 0) if (d.item.size or 0) > BIG_FILE else 0)
+        missing: list[Result] = []
         with self._crew(source, work, known) as results:
             for done in range(len(work)):
                 result = self._next(results)
                 self._on_event(DocumentStarted(result.item.uri, done, len(work)))
+                if result.missing:  # judged at the end: is it the file, or the whole folder?
+                    missing.append(result)
+                    continue
                 self._account(source, result, stats)
                 if self._batch.due:
                     self._commit()
         self._commit()
+        for result in missing:
+            self._account(source, result, stats)
 
     def _next(self, results: queue.Queue[Result]) -> Result:
         """The next result; keeps the commit deadline and looks at the cancel event."""

@@ -26,7 +26,8 @@ from localdb_core.pipeline.plan import decide, sweep, unique
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import EmbedderHandle
 from localdb_core.pipeline.presets import TokenMeasure
-from localdb_core.pipeline.run import Setup, StoreRun
+from localdb_core.pipeline.run import StoreRun
+from localdb_core.pipeline.setup import Setup
 from localdb_core.search.embedders import Embedders
 from localdb_core.services.components import Components
 from localdb_core.storage.engines import LEGS, Engines

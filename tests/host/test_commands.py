@@ -122,7 +122,7 @@ def test_info_shows_components_with_their_claims(site) -> None:
     assert by_name.stdout == by_distribution.stdout
     for part in (
         *("aaa 3.2 (test-aaa)", "made by a test", "state:     active", str(site.path)),
-        *("https://plugins.example", "parser aaa/aaa", "suffixes: .aaa", "runs in: thread"),
+        *("https://plugins.example", "parser aaa/aaa", "suffixes: .aaa", "runs in: process"),
     ):
         assert part in by_name.stdout
 
