@@ -17,7 +17,7 @@ _NO_WRITE_TOOLS = "--allow-write has no effect: there is no tool that writes"
     examples=[
         "localdb mcp",
         "localdb mcp --store books --store research",
-        "localdb mcp --config ~/work/config.yaml",
+        "localdb mcp --config ~/notes/localdb.yaml",
     ],
 )
 @click.option("--allow-write", is_flag=True, help="Accepted, but no tool writes yet.")

@@ -221,7 +221,9 @@ class EmbedderContract:
     ) -> None:
         """Unless the description says ``needs_network``."""
         if self.spec().needs_network:
-            pytest.skip("the description says that it needs the network")
+            pytest.skip(
+                "EmbedderSpec.needs_network is set: to connect is what this embedder is for"
+            )
 
         def refuse(*arguments: object) -> NoReturn:
             raise AssertionError(f"tried to connect: {arguments[1:]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from pathlib import Path
@@ -13,8 +12,6 @@ import pytest
 from localdb_core.plugin import Document, no_progress
 from localdb_core.testing.parser import build_parser, find_parser_spec, probe_of
 
-ROOT = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LOCALDB_SHARED", ROOT.parent / "shared")) / "data" / "docs"
 KINDS = ("html",)
 _MARKS = re.compile(r"[\s\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^>]*>|[^()\s]*)\)")
@@ -29,15 +26,14 @@ def bare(markdown: str) -> str:
 
 
 @pytest.mark.req("L-PAR-13")
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared document set is not here")
-def test_every_page_gives_its_fragment() -> None:
-    manifest = json.loads((SHARED / "manifest.json").read_text("utf-8"))
+def test_every_page_gives_its_fragment(shared_documents: Path) -> None:
+    manifest = json.loads((shared_documents / "manifest.json").read_text("utf-8"))
     entries = [e for e in manifest["documents"] if e["file"].split("/")[0] in KINDS]
     parser = build_parser("html/html", find_parser_spec("html/html"))
     missing = []
 
     for entry in entries:
-        path = SHARED / entry["file"]
+        path = shared_documents / entry["file"]
         result = parser.parse(path, probe_of(path.name, path.read_bytes()), no_progress)
         assert isinstance(result, Document), f"{path.name}: {result}"
         if bare(entry["expect"]["fragment"]) not in bare(result.markdown or ""):

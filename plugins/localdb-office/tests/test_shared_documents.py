@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from pathlib import Path
@@ -13,8 +12,6 @@ import pytest
 from localdb_core.plugin import Document, no_progress
 from localdb_core.testing.parser import build_parser, find_parser_spec, probe_of
 
-ROOT = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("LOCALDB_SHARED", ROOT.parent / "shared")) / "data" / "docs"
 KINDS = ("docx", "pptx", "xlsx", "csv")
 _MARKS = re.compile(r"[\s\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -28,16 +25,15 @@ def bare(markdown: str) -> str:
 
 @pytest.mark.req("L-PAR-12")
 @pytest.mark.req("L-PAR-16")
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared document set is not here")
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_document_gives_its_fragment_and_creator(kind: str) -> None:
-    manifest = json.loads((SHARED / "manifest.json").read_text("utf-8"))
+def test_every_document_gives_its_fragment_and_creator(shared_documents: Path, kind: str) -> None:
+    manifest = json.loads((shared_documents / "manifest.json").read_text("utf-8"))
     entries = [e for e in manifest["documents"] if e["file"].split("/")[0] == kind]
     parser = build_parser("office/office", find_parser_spec("office/office"))
     faults = []
 
     for entry in entries:
-        path, expected = SHARED / entry["file"], entry["expect"]
+        path, expected = shared_documents / entry["file"], entry["expect"]
         result = parser.parse(path, probe_of(path.name, path.read_bytes()), no_progress)
         assert isinstance(result, Document), f"{path.name}: {result}"
         text = bare(result.markdown or "")
