@@ -6,12 +6,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from localdb_core.builtin.globs import MAGIC, Globs
 from localdb_core.domain import Source
+from localdb_core.domain.clock import utc_from_ns
 from localdb_core.domain.formats import stored_mime, suffix_of
 from localdb_core.domain.uri import file_uri
 from localdb_core.plugin import Accepts, Item, Listing, PluginContext, Problem
@@ -191,7 +191,7 @@ class _Walk:
                 name=name,
                 size=status.st_size,
                 mtime_ns=status.st_mtime_ns,
-                added_at=_timestamp(status.st_mtime_ns),
+                added_at=utc_from_ns(status.st_mtime_ns),
                 mime=stored_mime(name),
             )
 
@@ -201,11 +201,3 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link in a circle, or into a folder that may not be entered
         return False
-
-
-def _timestamp(mtime_ns: int) -> str:
-    try:
-        moment = datetime.fromtimestamp(mtime_ns // 1_000_000_000, UTC)
-    except (OverflowError, OSError, ValueError):  # beyond the calendar
-        moment = datetime.now(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

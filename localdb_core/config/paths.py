@@ -43,11 +43,6 @@ class Paths:
         """One folder per plugin and store below it."""
         return self.data / "index"
 
-    @property
-    def locks(self) -> Path:
-        """The writer lock of each store."""
-        return self.data / "locks"
-
     @classmethod
     def of(cls, config_file: Path, config: Config) -> Self:
         """The platform's folders, unless the config names others.

@@ -11,11 +11,11 @@ def utc_now() -> str:
 
 
 def utc_from_ns(mtime_ns: int) -> str:
-    """A file time in nanoseconds since the epoch; the epoch itself when out of range."""
+    """A file time in nanoseconds since the epoch; now when no calendar holds it."""
     try:
         return utc_text(datetime.fromtimestamp(mtime_ns // 1_000_000_000, UTC))
     except (OverflowError, ValueError, OSError):
-        return "1970-01-01T00:00:00Z"
+        return utc_now()
 
 
 def utc_text(moment: datetime) -> str:

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -40,7 +39,6 @@ RECYCLE_AFTER = 200
 """Documents after which a worker is replaced, so that leaks of parsers stay small."""
 
 Json = dict[str, Any]  # Any: JSON values
-Clock = Callable[[], float]
 
 
 class ParserPool:

@@ -100,11 +100,6 @@ class Ledger:
             )
         return generation
 
-    def clear_dirty(self, store_id: str) -> None:
-        """The indexes equal the catalog again."""
-        with self._db.write() as db:
-            db.execute("UPDATE stores SET index_dirty = 0 WHERE id = ?", (store_id,))
-
     def state(self, store_id: str, leg: str, engine: str) -> IndexState | None:
         """What was last recorded about one index; None when it was never complete."""
         with self._db.read() as db:
