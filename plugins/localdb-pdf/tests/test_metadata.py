@@ -21,7 +21,7 @@ def read(content: bytes):
     return read_metadata(PdfReader(BytesIO(content)), page_count=1)
 
 
-@pytest.mark.req("L-PAR-36", "D-01")
+@pytest.mark.req("L-PAR-36")
 def test_the_information_dictionary_comes_first_and_xmp_fills_the_gaps():
     info = {
         "/Title": "The Mill",
