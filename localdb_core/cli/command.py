@@ -19,6 +19,7 @@ import click
 
 from localdb_core.cli import logs, scope
 from localdb_core.cli.state import State
+from localdb_core.config.paths import find_config
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
@@ -65,6 +66,8 @@ class Command(_WithGlobals):
         """Refuse ``--store`` where it means nothing, protect the output, then run."""
         state = ctx.ensure_object(State)
         scope.check(_words(ctx), state.stores)
+        if state.config_path is not None:
+            find_config(state.config_path)  # refused by every command (L-CFG-23)
         state.guard()
         logs.set_up(verbose=state.verbose)
         return super().invoke(ctx)
@@ -110,7 +113,8 @@ class Group(_WithGlobals, click.Group):
         rows = []
         for name in self.list_commands(ctx):
             if name in self.lazy:
-                rows.append((name, self.lazy[name][1]))
+                if self.lazy[name][1]:
+                    rows.append((name, self.lazy[name][1]))
                 continue
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:

@@ -17,6 +17,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "engine": (f"{_HERE}.engine:engine", "Show and rebuild the indexes."),
     "index": (f"{_HERE}.index:index", "Bring the stores up to date with their sources."),
     "init": (f"{_HERE}.init:init", "Write the config and make the folders."),
+    "internal": (f"{_HERE}.internal:internal", ""),
     "mcp": (f"{_HERE}.mcp:mcp", "Serve agents over standard input and output."),
     "plugin": (f"{_HERE}.plugin:plugin", "Show and check plugins."),
     "search": (f"{_HERE}.search:search", "Search, with citations."),
@@ -24,7 +25,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "status": (f"{_HERE}.status:status", "Show the stores and the database."),
     "store": (f"{_HERE}.stores:store", "Add, list and remove stores."),
 }
-"""Name → where the command is, and one line of help; imported when chosen."""
+"""Name → where the command is, and one line of help; imported when chosen.
+
+A command without a line is not listed.
+"""
 
 root = Group(
     "localdb",

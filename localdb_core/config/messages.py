@@ -18,6 +18,7 @@ _SHAPES: Final = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "string_type": "text",
+    "string_unicode": "text",
     "bool_type": "true or false",
     "tuple_type": "a list",
     "dict_type": "a mapping of keys",
@@ -33,6 +34,8 @@ def explain(error: ValidationError) -> str:
 
 def _line(detail: ErrorDetails) -> str:
     key, kind = dotted(detail["loc"]), detail["type"]
+    if kind == "invalid_key" or detail["loc"][-1:] == ("[key]",):
+        return _no_text(detail)
     if kind == "extra_forbidden":
         return _unknown(detail["loc"])
     if kind == "missing":
@@ -42,8 +45,6 @@ def _line(detail: ErrorDetails) -> str:
     said = _RANGES.get(kind)
     if said is not None:
         return f"{key} {said(detail.get('ctx', {}))}"
-    if kind == "invalid_key":
-        return f"the key {_shown(detail['input'])} must be text"
     return f"{key} {detail['msg'].removeprefix('Value error, ')}"
 
 
@@ -67,6 +68,15 @@ def dotted(place: Place) -> str:
         elif part != "[key]":
             key += f".{part}" if key else str(part)
     return key or "the config"
+
+
+def _no_text(detail: ErrorDetails) -> str:
+    """``server: the key 1 must be text``; pydantic's place ends with the key itself."""
+    *above, last = detail["loc"]
+    if last == "[key]":
+        above = above[:-1]
+    where = f"{dotted(above)}: " if above else ""
+    return f"{where}the key {_shown(detail['input'])} must be text"
 
 
 def _unknown(place: Place) -> str:

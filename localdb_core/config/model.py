@@ -48,7 +48,9 @@ def _no_nul(path: str) -> str:
     return path
 
 
-Folder = Annotated[Name, AfterValidator(_no_nul)]
+Folder = Annotated[
+    Name, AfterValidator(_no_nul), Field(json_schema_extra={"pattern": r"^[^\u0000]*$"})
+]
 
 
 class Folders(Section):
@@ -156,7 +158,9 @@ class RateLimit(Section):
 class Http(Section):
     """Requests to web sites and hosted embedders."""
 
-    user_agent: str | None = None
+    user_agent: Annotated[
+        str | None, Field(json_schema_extra={"pattern": f"^{_HEADER_VALUE.pattern}$"})
+    ] = None
     """What localdb calls itself; null is its name and version."""
     max_retries: Count = 3
     """Times a failed request is repeated."""

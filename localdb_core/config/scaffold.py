@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import tempfile
@@ -9,10 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from localdb_core.config.document import SIZE_LIMIT
 from localdb_core.config.paths import Paths
 from localdb_core.domain.errors import StorageUnavailable
+from localdb_core.domain.smallfile import read_small_file
+
+SCHEMA_NAME: Final = "config.schema.json"
+"""Written beside a new config, which names it in its first line."""
 
 _TEMPLATE: Final = """\
+# yaml-language-server: $schema=./config.schema.json
 # Configuration of localdb. Every key is shown with its default; remove the '#' in
 # front of a key (and of the section above it) to change it. Unknown keys are errors.
 # localdb never changes this file. Stores and sources are not declared here: see
@@ -104,9 +111,20 @@ def write_config(path: Path, *, installed: Installed = is_installed) -> bool:
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _write_once(path, template(installed).encode())
+        wrote = _write_once(path, template(installed).encode())
     except OSError as error:
         raise StorageUnavailable(f"cannot write {path}: {error.strerror or error}") from error
+    if wrote:
+        write_schema(path.parent)
+    return wrote
+
+
+def write_schema(folder: Path) -> None:
+    """What editors check the config against; nothing else reads it, so it may fail."""
+    from localdb_core.config.schema import schema_text
+
+    with contextlib.suppress(OSError):
+        _write_once(folder / SCHEMA_NAME, schema_text().encode())
 
 
 def is_untouched(path: Path) -> bool:
@@ -115,7 +133,7 @@ def is_untouched(path: Path) -> bool:
     Plugins may have come or gone since, so every variant counts.
     """
     try:
-        content = path.read_bytes()
+        content = read_small_file(path, limit=SIZE_LIMIT)
     except OSError:
         return False
     variants = ((), ("localdb-chroma",), ("localdb-whoosh",), ("localdb-chroma", "localdb-whoosh"))

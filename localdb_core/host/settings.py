@@ -70,6 +70,11 @@ def describe_settings(plugin: str, info: PluginInfo) -> list[Setting]:
         ]
 
 
+def settings_model(plugin: str, info: PluginInfo) -> type[BaseModel] | None:
+    """The model of a plugin's section; None when it has none. Raises PluginError as above."""
+    return None if info.config is None else _model(plugin, info.config)
+
+
 def _model(plugin: str, target: str) -> type[BaseModel]:
     model: type[BaseModel] = attribute(target, plugin=plugin)
     with guard(plugin, "configure"):

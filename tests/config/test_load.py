@@ -1,5 +1,7 @@
 """Every fault of a config file is named by its key or its line."""
 
+import os
+
 import pytest
 
 from localdb_core.config.load import load_config, parse_config
@@ -92,6 +94,11 @@ def test_everything_that_is_wrong_is_said_at_once():
         (b"version: 1\n---\nversion: 1\n", "line 2, column 1: "),
         (b"version: 2020-13-01\n", "month must be"),
         (b"[" * 1200, "nested too deeply"),
+        (b"a: " * 2000, "line 1, column 5: "),
+        (b"? [a, b]\n: 1\n", "line 1, column 3: found unhashable key"),
+        (b"a: &a [*a]\n", "line 1: an alias stands inside itself"),
+        (b"a: " + b"9" * 5000 + b"\n", "integer string conversion"),
+        (b"#" * (256 * 1024 + 1), "it is larger than 256 KiB"),
     ],
 )
 def test_a_file_that_is_no_config_is_refused_with_its_name(tmp_path, content, message):
@@ -106,11 +113,68 @@ def test_a_file_that_is_no_config_is_refused_with_its_name(tmp_path, content, me
     assert caught.value.exit_status == 2
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(InvalidConfig, match="localdb init"):
+@pytest.mark.req("L-CFG-12")
+def test_a_missing_file_a_folder_a_pipe_and_a_device_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for name, said in [
+        ("none.yaml", "localdb init"),
+        ("dangling", "localdb init"),
+        ("", "it is a folder"),
+        ("pipe", "it is a pipe or a device"),
+        ("/dev/zero", "it is a pipe or a device"),
+    ]:
+        with pytest.raises(InvalidConfig, match=said):
+            load_config(tmp_path / name)
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
+    def forbidden(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.open", forbidden)
+
+    with pytest.raises(InvalidConfig, match=r"cannot read .*none\.yaml: Permission denied"):
         load_config(tmp_path / "none.yaml")
-    with pytest.raises(InvalidConfig, match="cannot read"):
-        load_config(tmp_path)
+
+
+@pytest.mark.req("L-CFG-12")
+@pytest.mark.parametrize("line", ["{0}: [{1}]", "{0}: {{<<: [{1}]}}"])
+def test_aliases_that_stand_for_billions_of_values_are_refused(line):
+    doubled = [line.format(f"k{n}", f"*a{n - 1}, *a{n - 1}") for n in range(1, 40)]
+    bomb = ["version: 1", "a0: &a0 {x: 1}"]
+    bomb += [text.replace(": ", f": &a{n} ", 1) for n, text in enumerate(doubled, 1)]
+
+    with pytest.raises(InvalidConfig, match="its aliases stand for more than 50,000 values"):
+        parse_config("\n".join(bomb))
+
+
+def test_an_alias_and_a_merge_key_are_fine():
+    config = parse_config(
+        "version: 1\nplugins:\n  config:\n    a: &a {x: 1}\n    b: *a\n    c: {<<: *a, y: 2}\n"
+    )
+
+    assert config.plugins.config == {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1, "y": 2}}
+
+
+@pytest.mark.req("L-CFG-11")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("server: {1: 2}", "server: the key 1 must be text"),
+        ("server: {null: 2}", "server: the key nothing must be text"),
+        ("plugins: {pin: {no: acme}}", "plugins.pin: the key false must be text"),
+        ("plugins: {config: {7: {}}}", "plugins.config: the key 7 must be text"),
+        ("plugins: {config: {a: {on: 1}}}", "plugins.config.a: the key true must be text"),
+        ("2020-01-01: 1", "the key datetime.date(2020, 1, 1) must be text"),
+        ('server: {bind: "\\ud800"}', "server.bind must be text, not '\\ud800'"),
+    ],
+)
+def test_a_key_that_is_no_text_is_refused_where_it_stands(text, message):
+    with pytest.raises(InvalidConfig) as caught:
+        parse_config(f"version: 1\n{text}")
+
+    assert caught.value.bare == message
 
 
 def test_a_byte_order_mark_and_empty_sections_are_fine(tmp_path):

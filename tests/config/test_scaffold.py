@@ -8,7 +8,7 @@ import pytest
 
 from localdb_core.config.load import parse_config
 from localdb_core.config.model import Config, Section
-from localdb_core.config.scaffold import is_untouched, template, write_config
+from localdb_core.config.scaffold import SCHEMA_NAME, is_untouched, template, write_config
 from localdb_core.domain.errors import StorageUnavailable
 
 BOTH = ("localdb-chroma", "localdb-whoosh")
@@ -68,7 +68,7 @@ def test_many_may_write_at_once_and_nobody_reads_half_a_file(tmp_path):
 
     assert len(wrote) == 20
     assert wrote.count(True) == 1
-    assert [entry.name for entry in path.parent.iterdir()] == ["config.yaml"]
+    assert {entry.name for entry in path.parent.iterdir()} == {"config.yaml", SCHEMA_NAME}
 
 
 @pytest.mark.req("L-CFG-21")
