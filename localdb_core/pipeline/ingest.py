@@ -122,7 +122,7 @@ class Ingest:
     def _work(self, item: Item, policy: str, versions: Mapping[str, str]) -> Result | None:
         known = self._known.get(item.uri)
         raw = hash_file(item.path)
-        if known is not None and not self._complete(known):
+        if known is not None and (known.stale or not self._complete(known)):
             known = None  # made without an embedder, and now there is one (S-13)
         if known is not None and _same_bytes(known, raw, policy, versions):
             return Result(item, Outcome.SKIPPED, seen_again=True)

@@ -32,6 +32,8 @@ def decide(
     """
     if known is None:
         return Decision(item, PlanAction.ADD, "new")
+    if known.stale:
+        return Decision(item, PlanAction.REPARSE, "a migration of the database asks for it")
     if known.policy_version != policy:
         return Decision(item, PlanAction.REPARSE, "the indexing policy changed")
     if known.parser is None or known.parser not in versions:

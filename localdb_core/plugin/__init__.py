@@ -19,6 +19,7 @@ from localdb_core.plugin.context import (
 )
 from localdb_core.plugin.info import PluginInfo
 from localdb_core.plugin.markers import API_VERSION, ENTRY_POINT_GROUP, hookimpl, hookspec
+from localdb_core.plugin.migration import Migration, StepKind
 from localdb_core.plugin.probe import HEAD_SIZE, Declined, Document, ParseResult, Probe
 from localdb_core.plugin.protocols import (
     Accepts,
@@ -76,6 +77,7 @@ __all__ = [
     "LegQuery",
     "Listing",
     "Measure",
+    "Migration",
     "ParseResult",
     "Parser",
     "ParserSpec",
@@ -91,6 +93,7 @@ __all__ = [
     "SourceKind",
     "SourceSpec",
     "Spec",
+    "StepKind",
     "StoreService",
     "Tool",
     "ToolContext",

@@ -12,16 +12,18 @@ from pathlib import Path
 
 from localdb_core.domain.errors import (
     RuntimeStateLocked,
-    SchemaMismatch,
     StorageUnavailable,
 )
 from localdb_core.storage import schema
+from localdb_core.storage.migrations.chain import Schema
+from localdb_core.storage.migrations.inspection import damaged
 
 BUSY_TIMEOUT_MS = 5000
 MAX_READERS = 4
 
 
-def _connect(path: Path, *, readonly: bool) -> sqlite3.Connection:
+def connect(path: Path, *, readonly: bool) -> sqlite3.Connection:
+    """A connection without implicit transactions that waits for locks."""
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     # The timeout comes first: switching to WAL needs the lock too (L-STO-01).
@@ -49,11 +51,30 @@ def _translate(error: sqlite3.DatabaseError, path: Path) -> Exception:
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return StorageUnavailable(f"{path} cannot be written: {text}")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return SchemaMismatch(
-            f"{path} is damaged or not a localdb database ({text}); "
-            "move it away and run localdb index again"
-        )
+        return damaged(path, error)
     return error
+
+
+def open_writer(
+    path: Path, wanted: Schema, *, first_store: str | None = None
+) -> sqlite3.Connection:
+    """A connection to write through, to a file at head version; made if there is none.
+
+    Raises SchemaMismatch, StorageUnavailable, RuntimeStateLocked, InternalError.
+    """
+    schema.refuse_unusable(path, wanted)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageUnavailable(f"cannot create {path.parent}: {error.strerror}") from error
+    with contextlib.ExitStack() as undo, translated(path):
+        writer = undo.enter_context(contextlib.closing(connect(path, readonly=False)))
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA foreign_keys = ON")
+        writer.execute("PRAGMA synchronous = NORMAL")
+        schema.create_if_new(writer, path, wanted, first_store=first_store)
+        undo.pop_all()
+    return writer
 
 
 class Connections:
@@ -66,17 +87,7 @@ class Connections:
 
     def __init__(self, path: Path, *, first_store: str | None = None) -> None:
         self.path = path
-        schema.refuse_unusable(path)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageUnavailable(f"cannot create {path.parent}: {error.strerror}") from error
-        with translated(path):
-            self._writer = _connect(path, readonly=False)
-            self._writer.execute("PRAGMA journal_mode = WAL")
-            self._writer.execute("PRAGMA foreign_keys = ON")
-            self._writer.execute("PRAGMA synchronous = NORMAL")
-            schema.create_if_new(self._writer, first_store=first_store)
+        self._writer = open_writer(path, schema.CATALOG, first_store=first_store)
         self._writing = threading.RLock()
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._permits = threading.Semaphore(MAX_READERS)
@@ -113,7 +124,7 @@ class Connections:
     def _reader(self) -> sqlite3.Connection:
         with contextlib.suppress(queue.Empty):
             return self._idle.get_nowait()
-        connection = _connect(self.path, readonly=True)
+        connection = connect(self.path, readonly=True)
         connection.execute("PRAGMA query_only = ON")
         return connection
 

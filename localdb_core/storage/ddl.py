@@ -1,20 +1,18 @@
-"""Head schema of the catalog, version 1.
+"""Head schema of the catalog: what a new file is made of.
 
 The catalog is its own file format (D-02): ``application_id`` marks it, the table
-``schema_migrations`` says which version it has.
+``schema_migrations`` says which version it has. A change here needs the same change as a
+step in :mod:`localdb_core.storage.migrations`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from localdb_core.storage.migrations.records import RECORD_TABLE
+
 APPLICATION_ID: Final = 0x6C6F6364
 """``locd`` in ASCII; any other value with tables present is somebody else's file."""
-
-HEAD_VERSION: Final = 1
-BASELINE_VERSION: Final = 1
-BASELINE_NAME: Final = "baseline"
-BASELINE_REASON: Final = "the first version has no version before it"
 
 STATEMENTS: Final[tuple[str, ...]] = (
     """
@@ -95,6 +93,8 @@ STATEMENTS: Final[tuple[str, ...]] = (
         raw_hash TEXT,
         parser TEXT,
         parser_version TEXT,
+        chunking TEXT NOT NULL DEFAULT '',
+        stale INTEGER NOT NULL DEFAULT 0,
         UNIQUE (store_id, id),
         FOREIGN KEY (store_id, source_id) REFERENCES sources(store_id, id) ON DELETE CASCADE
     ) STRICT
@@ -201,15 +201,5 @@ STATEMENTS: Final[tuple[str, ...]] = (
         state_json TEXT NOT NULL
     ) STRICT
     """,
-    """
-    CREATE TABLE schema_migrations (
-        version INTEGER PRIMARY KEY,
-        name TEXT NOT NULL,
-        applied_at TEXT NOT NULL,
-        down_sql TEXT,
-        down_unsupported_reason TEXT,
-        checksum TEXT NOT NULL,
-        CHECK ((down_sql IS NULL) <> (down_unsupported_reason IS NULL))
-    ) STRICT
-    """,
+    RECORD_TABLE,
 )

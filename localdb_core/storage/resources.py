@@ -46,6 +46,8 @@ class Known:
     parser_version: str | None
     embedded: bool = True
     """Whether every chunk has a vector."""
+    stale: bool = False
+    """Whether a migration marked it to be read again, whatever else is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class ResourceTable:
                 "SELECT uri, id, source_id, content_hash, policy_version, title, size, mtime_ns,"
                 " raw_hash, parser, parser_version, NOT EXISTS (SELECT 1 FROM chunks c"
                 " LEFT JOIN vectors v ON v.chunk_rid = c.rid"
-                " WHERE c.resource_rid = resources.rid AND v.chunk_rid IS NULL)"
+                " WHERE c.resource_rid = resources.rid AND v.chunk_rid IS NULL), stale"
                 " FROM resources WHERE store_id = ?",
                 (store_id,),
             )
