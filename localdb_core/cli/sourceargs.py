@@ -84,7 +84,9 @@ def row(store: Store, source: Source) -> dict[str, Any]:  # Any: JSON values
 
 def line(source: Source) -> str:
     """The line of ``source list``, without its store."""
-    said = f"{source.id} [{source.kind}] {source.location}"
+    said = f"{source.id} [{source.kind}] {source.typed}"
+    if source.typed != source.location:
+        said += f" (in {source.location})"
     if source.kind == "path" and source.include:
         said += f" (only {', '.join(source.include)})"
     if source.kind == "feed":

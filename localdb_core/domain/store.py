@@ -10,6 +10,8 @@ from localdb_core.domain.errors import InvalidRequest
 from localdb_core.domain.ids import SourceId, StoreId
 
 BACKEND = "sqlite"
+TYPED = "typed"
+"""Setting of a path source: its root as it was typed, when that was relative."""
 INGESTOR_KINDS = {"path": "file", "url": "url", "feed": "feed"}
 
 
@@ -61,8 +63,8 @@ class StoreStats:
 class Source:
     """Where documents of a store come from.
 
-    ``root`` is set for ``path``, ``url`` for ``url`` and ``feed``. An empty
-    ``include`` means the default allowlist, worked out at each run (L-ING-12).
+    ``root`` is set for ``path`` and absolute, ``url`` for ``url`` and ``feed``. An
+    empty ``include`` means the default allowlist, worked out at each run (L-ING-12).
     """
 
     id: SourceId
@@ -81,6 +83,11 @@ class Source:
     def location(self) -> str:
         """What a person calls it: the root or the URL."""
         return self.root or self.url or ""
+
+    @property
+    def typed(self) -> str:
+        """What was typed when it was added; differs for a relative folder (L-ING-14)."""
+        return str(self.settings.get(TYPED) or self.location)
 
     @property
     def ingestor_kind(self) -> str:

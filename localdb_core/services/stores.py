@@ -11,7 +11,7 @@ from typing import Any
 from localdb_core.domain.clock import utc_now
 from localdb_core.domain.errors import InvalidRequest, StoreNotFound
 from localdb_core.domain.ids import SourceId, StoreId, new_ulid
-from localdb_core.domain.store import Source, Store, StoreStats
+from localdb_core.domain.store import TYPED, Source, Store, StoreStats
 from localdb_core.pipeline.presets import check_preset
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.engines import Engines
@@ -99,7 +99,7 @@ class Sources:
         """
         check_preset(preset)
         kind = kind or "path"
-        root, include = _root_of(location) if kind == "path" else (None, ())
+        root, include, typed = _root_of(location) if kind == "path" else (None, (), None)
         known = None if root is None else self._same_root(store, root)
         if known is not None:
             return self._joined(known, include)
@@ -113,7 +113,7 @@ class Sources:
             preset=preset,
             refresh=refresh,
             created_at=utc_now(),
-            settings=dict(settings or {}),
+            settings={**(settings or {}), **({TYPED: typed} if typed is not None else {})},
         )
         return self._catalog.sources.add(source)
 
@@ -142,16 +142,34 @@ class Sources:
             session.sweep_source(source.id)
 
 
-def _root_of(location: str) -> tuple[str, tuple[str, ...]]:
-    """Root and include of a path argument: a file is its folder and its own name (L-ING-11)."""
-    root, include = _looked_up(location)
+def _root_of(location: str) -> tuple[str, tuple[str, ...], str | None]:
+    """Root, include and typed root of a path argument.
+
+    A file is its folder and its own name (L-ING-11). A relative root would mean another
+    folder wherever a later run starts, so it is stored absolute, beside what was typed.
+    """
+    typed, include = _looked_up(location)
+    root = _absolute(typed)
     try:
         root.encode()
     except UnicodeEncodeError as error:
         raise InvalidRequest(
             f"the folder {root!r} has a name that is not UTF-8; rename it, or add the one above it"
         ) from error
-    return root, include
+    return root, include, None if os.path.isabs(typed) else typed
+
+
+def _absolute(typed: str) -> str:
+    if os.path.isabs(typed):
+        return typed
+    try:
+        plain, real = os.path.abspath(typed), os.path.realpath(typed)
+    except FileNotFoundError as error:
+        raise InvalidRequest(
+            f"the current folder was deleted, so {typed} is nowhere; change into another one"
+        ) from error
+    # A link may be on the way to "..": then only the resolved path is the same folder.
+    return plain if os.path.realpath(plain) == real else real
 
 
 def _real(root: str) -> str:

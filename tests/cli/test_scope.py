@@ -1,14 +1,16 @@
 """The store scope of each command."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from click import UsageError
 
-from localdb_core.cli import scope
+from localdb_core.cli import scope, sourceargs
 from localdb_core.cli.state import State
 from localdb_core.domain.errors import InvalidRequest, StoreNotFound
-from localdb_core.domain.store import Store
+from localdb_core.domain.ids import SourceId, StoreId
+from localdb_core.domain.store import Source, Store
 
 WORK, HOME = Store(id="2", name="work"), Store(id="1", name="home")
 
@@ -97,3 +99,12 @@ def test_the_store_column_depends_on_the_scope_alone():
 )
 def test_what_looks_like_an_id(text, is_id):
     assert scope.looks_like_id(text) is is_id
+
+
+@pytest.mark.req("L-ING-14")
+def test_a_source_is_shown_as_it_was_typed_with_the_folder_it_is() -> None:
+    source = Source(SourceId("S"), StoreId("T"), "path", root="/home/me/notes")
+
+    assert sourceargs.line(source) == "S [path] /home/me/notes"
+    typed = replace(source, settings={"typed": "notes"}, include=("a.md",))
+    assert sourceargs.line(typed) == "S [path] notes (in /home/me/notes) (only a.md)"

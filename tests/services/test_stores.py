@@ -188,7 +188,7 @@ def test_a_file_without_a_folder_belongs_to_the_current_one(
     source = app.sources.add(store, "1.md")
     app.index([store])
 
-    assert (source.root, source.include) == (".", ("1.md",))
+    assert (source.root, source.typed, source.include) == (str(notes), ".", ("1.md",))
     assert texts(app) == ["Paragraph 1 on herons."]
 
 
@@ -226,15 +226,47 @@ def test_a_folder_can_be_added_when_the_current_one_was_deleted(
 
 
 @pytest.mark.req("L-ING-14")
-def test_a_root_is_stored_as_typed(
-    app: LocalDB, notes: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_relative_root_is_kept_as_typed_and_read_from_wherever_a_run_starts(
+    app: LocalDB, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    elsewhere = tmp_path / "elsewhere" / "notes"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "other.md").write_text("Not these herons.\n")
     monkeypatch.chdir(notes.parent)
     store = app.stores.resolve("default")
+    app.sources.add(store, "notes")
+    monkeypatch.chdir(elsewhere.parent)
 
-    assert app.sources.add(store, "notes").root == "notes"
-    assert app.sources.list(store)[0].root == "notes"
+    (source,) = app.sources.list(store)
+
+    assert (source.typed, source.root) == ("notes", str(notes))
     assert app.index([store])[0].stats.docs_indexed == 3
+    assert app.sources.add(store, "notes").root == str(elsewhere)  # the same word, not the place
+
+
+def test_a_root_with_dots_behind_a_link_is_the_folder_it_leads_to(
+    app: LocalDB, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "beside").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "er")
+    monkeypatch.chdir(tmp_path)
+    store = app.stores.resolve("default")
+
+    assert app.sources.add(store, "link/../beside").root == str(tmp_path / "deep" / "beside")
+    assert app.sources.add(store, "./notes/.").root == str(notes)
+
+
+def test_a_relative_path_means_nothing_when_the_current_folder_was_deleted(
+    app: LocalDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    with pytest.raises(InvalidRequest):
+        app.sources.add(app.stores.resolve("default"), ".")
 
 
 def test_a_tilde_is_the_home_folder(
