@@ -24,6 +24,7 @@ from localdb_core.host.selection import PluginSelection
 from localdb_core.plugin import AppContext, ToolContext
 from localdb_core.search.embedders import Embedders
 from localdb_core.search.legs import Legs
+from localdb_core.search.ranking import Rankers
 from localdb_core.search.service import Search
 from localdb_core.services.components import Components
 from localdb_core.services.documents import Documents
@@ -76,10 +77,16 @@ class LocalDB:
         self._readers = IndexReaders(self._engines)
         self._embedders = Embedders(lambda p, m: self._components.build_embedder(p, m))
         self._legs = Legs(self._engines, self._readers)
+        self._rankers = Rankers(
+            self._components.ranker,
+            self._components.build_ranker,
+            candidates=config.search.ranker_candidates,
+            budget_ms=config.search.ranker_budget_ms,
+        )
         self.stores = Stores(self.catalog, self._readers)
         self.sources = Sources(self.catalog, self._engines)
         self.documents = Documents(self.catalog)
-        self.search = Search(self.catalog, self._legs, self._embedders)
+        self.search = self._search(None)
 
     @classmethod
     def open(
@@ -159,9 +166,12 @@ class LocalDB:
         return AppContext(
             stores=Stores(self.catalog, self._readers, scope),
             documents=self.documents,
-            search=Search(self.catalog, self._legs, self._embedders, scope=ids),
+            search=self._search(ids),
             version=__version__,
         )
+
+    def _search(self, scope: Sequence[str] | None) -> Search:
+        return Search(self.catalog, self._legs, self._embedders, self._rankers, scope=scope)
 
     def tool_context(self, plugin: str, services: AppContext) -> ToolContext:
         """What a tool of this plugin is built with."""
@@ -179,6 +189,7 @@ class LocalDB:
         """Close indexes, models and the catalog, in this order."""
         self._readers.close()
         self._embedders.close()
+        self._rankers.close()
         self.catalog.close()
 
     def __enter__(self) -> Self:

@@ -26,6 +26,7 @@ from localdb_core.plugin import (
     EmbedderSpec,
     IndexSpec,
     ParserSpec,
+    RankerSpec,
     SourceSpec,
     Spec,
     ToolSpec,
@@ -191,6 +192,9 @@ def _claims(spec: Spec) -> dict[str, str]:
             fields = {"models": spec.models, "needs network": ("yes",) * spec.needs_network}
         case IndexSpec():
             fields = {"leg": (spec.leg,), "encodings": spec.encodings}
+        case RankerSpec():
+            sees = () if spec.top is None else (spec.top,)
+            fields = {"sees at most": sees, "needs network": ("yes",) * spec.needs_network}
         case ToolSpec():
             fields = {"surface": (spec.surface,), "effects": (spec.effects,)}
         case SourceSpec():

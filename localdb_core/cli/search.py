@@ -52,12 +52,17 @@ _MOST: Final = 100
     show_default=True,
     help="Which indexes answer.",
 )
+@click.option(
+    "--ranker",
+    metavar="NAME",
+    help="Let this installed ranker order the best results; none leaves the configured one out.",
+)
 @click.option("--explain", is_flag=True, help="Show ranks, scores and who answered.")
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @pass_state
 def search(
-    state: State, *, limit: int, content_length: int, mode: str, explain: bool,
-    words: tuple[str, ...],
+    state: State, *, limit: int, content_length: int, mode: str, ranker: str | None,
+    explain: bool, words: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Search the stores; each result says where it stands.
 
@@ -72,6 +77,7 @@ def search(
         stores=tuple(store.id for store in stores),
         limit=min(limit, _MOST),
         mode=SearchMode(mode),
+        ranker=ranker,
     )
     result = state.app().search.search(request)
     for notice in dict.fromkeys(result.notices):
@@ -116,17 +122,19 @@ def snippet(hit: Citation, cap: int) -> str:
 
 
 def _scores(hit: Mapping[str, Any]) -> str:  # Any: JSON values
-    """``fused 0.0328, bm25 rank 2 score 7.4102, dense rank 1 score 0.7100``."""
-    legs = (
-        f"{leg} rank {found['rank']} score {found['score']:.4f}"
-        for leg, found in hit["legs"].items()
-    )
+    """``fused 0.0328, dense rank 1 score 0.7100, sparse rank 2 score 7.4102``."""
+    by = {**hit["legs"], **({"ranker": hit["ranker"]} if "ranker" in hit else {})}
+    legs = (f"{name} rank {found['rank']} score {found['score']:.4f}" for name, found in by.items())
     return ", ".join((f"fused {hit['fused']:.4f}", *legs))
 
 
 def _answered(state: State, explanation: Explanation) -> None:
     """The embedder and the engine of each leg of each store."""
     render.line(state, f"embedder: {explanation.embedder or 'none'}")
+    if explanation.ranker is not None:
+        ranker = explanation.ranker
+        note = f" ({ranker.note})" if ranker.note else ""
+        render.line(state, f"ranker: {ranker.name}, saw {ranker.seen} hits{note}")
     for report in explanation.legs:
         note = f" ({report.note})" if report.note else ""
         render.line(

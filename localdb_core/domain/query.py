@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from localdb_core.domain.citation import Citation
+
+NO_RANKER: Final = "none"
+"""The name that stands for no ranker at all."""
 
 
 class SearchMode(StrEnum):
@@ -59,7 +62,10 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search. ``stores`` holds ids or names; None means all stores."""
+    """One search. ``stores`` holds ids or names; None means all stores.
+
+    ``ranker`` names an installed ranker; None is the configured one, :data:`NO_RANKER` none.
+    """
 
     query: str
     stores: tuple[str, ...] | None = None
@@ -67,6 +73,7 @@ class SearchRequest:
     mode: SearchMode = SearchMode.HYBRID
     filters: Filters = field(default_factory=Filters)
     fence: Fence | None = None
+    ranker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +88,22 @@ class LegReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RankerReport:
+    """The ranker of a search and how many hits it saw; ``note`` says why it was left out."""
+
+    name: str
+    seen: int
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """Rank (from 1) and score of each leg for each hit, and who answered."""
+    """Rank (from 1) and score of each leg and the ranker for each hit, and who answered."""
 
     embedder: str | None
     legs: tuple[LegReport, ...]
     hits: tuple[dict[str, Any], ...]  # Any: JSON values, one object per citation
+    ranker: RankerReport | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for ``--explain --json``."""
@@ -97,6 +114,9 @@ class Explanation:
                 {"engine": r.engine, "hits": r.hits, "leg": r.leg, "note": r.note, "store": r.store}
                 for r in self.legs
             ],
+            "ranker": None
+            if self.ranker is None
+            else {"name": self.ranker.name, "note": self.ranker.note, "seen": self.ranker.seen},
         }
 
 

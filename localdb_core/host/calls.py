@@ -23,6 +23,7 @@ from localdb_core.plugin import (
     EmbedderSpec,
     IndexSpec,
     ParserSpec,
+    RankerSpec,
     SourceSpec,
     Spec,
     ToolSpec,
@@ -65,6 +66,10 @@ class Calls:
     def indexes(self) -> list[Owned[IndexSpec]]:
         """Every index on offer, dense and sparse."""
         return self._each("localdb_indexes", IndexSpec)
+
+    def rankers(self) -> list[Owned[RankerSpec]]:
+        """Every ranker on offer."""
+        return self._each("localdb_rankers", RankerSpec)
 
     def tools(self) -> list[Owned[ToolSpec]]:
         """Every tool on offer, of all surfaces."""

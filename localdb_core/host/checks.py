@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from localdb_core.host.guard import Refused
-from localdb_core.plugin import ParserSpec, Spec, ToolSpec
+from localdb_core.plugin import ParserSpec, RankerSpec, Spec, ToolSpec
 
 S = TypeVar("S", bound=Spec)
 
@@ -71,6 +71,8 @@ def _broken_rule(spec: Spec) -> str | None:
         module, colon, attribute = target.partition(":")
         if not (module and colon and attribute):
             return f"{label}: {target!r} is not written module:attribute"
+    if isinstance(spec, RankerSpec) and spec.top is not None and spec.top < 1:
+        return f"{label}: top is {spec.top}; a ranker sees at least one hit"
     if isinstance(spec, ParserSpec):
         return _broken_claim(spec, label)
     return None

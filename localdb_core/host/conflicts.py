@@ -120,6 +120,7 @@ def _exact_claims(spec: ParserSpec) -> Iterator[str]:
 _BY_NAME: Final[dict[Kind, str]] = {
     "embedder": "defaults.indexing.embedding.provider",
     "index": "index.dense or index.sparse",
+    "ranker": "search.ranker",
     "source": "the source's kind",
     "chunker": "the chunker's name",
 }

@@ -190,6 +190,7 @@ class _Loading:
             parsers=tuple(calls.parsers()),
             embedders=tuple(calls.embedders()),
             indexes=tuple(calls.indexes()),
+            rankers=tuple(calls.rankers()),
             tools=tuple(calls.tools()),
             sources=tuple(calls.sources()),
             chunkers=tuple(calls.chunkers()),

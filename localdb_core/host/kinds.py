@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-Kind = Literal["parser", "embedder", "index", "tool", "source", "chunker"]
+Kind = Literal["parser", "embedder", "index", "ranker", "tool", "source", "chunker"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

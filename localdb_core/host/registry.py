@@ -13,6 +13,7 @@ from localdb_core.plugin import (
     EmbedderSpec,
     IndexSpec,
     ParserSpec,
+    RankerSpec,
     SourceSpec,
     Spec,
     ToolSpec,
@@ -32,6 +33,7 @@ class Registry:
     parsers: tuple[Owned[ParserSpec], ...] = ()
     embedders: tuple[Owned[EmbedderSpec], ...] = ()
     indexes: tuple[Owned[IndexSpec], ...] = ()
+    rankers: tuple[Owned[RankerSpec], ...] = ()
     tools: tuple[Owned[ToolSpec], ...] = ()
     sources: tuple[Owned[SourceSpec], ...] = ()
     chunkers: tuple[Owned[ChunkerSpec], ...] = ()
@@ -43,6 +45,7 @@ class Registry:
             "parser": self.parsers,
             "embedder": self.embedders,
             "index": self.indexes,
+            "ranker": self.rankers,
             "tool": self.tools,
             "source": self.sources,
             "chunker": self.chunkers,

@@ -19,6 +19,7 @@ from localdb_core.plugin import (
     IndexSpec,
     ParserSpec,
     Probe,
+    RankerSpec,
     SourceSpec,
     Spec,
     ToolSpec,
@@ -33,6 +34,8 @@ def resolve_name(
 ) -> Owned[EmbedderSpec]: ...
 @overload
 def resolve_name(registry: Registry, kind: Literal["index"], name: str) -> Owned[IndexSpec]: ...
+@overload
+def resolve_name(registry: Registry, kind: Literal["ranker"], name: str) -> Owned[RankerSpec]: ...
 @overload
 def resolve_name(registry: Registry, kind: Literal["tool"], name: str) -> Owned[ToolSpec]: ...
 @overload

@@ -14,6 +14,7 @@ from localdb_core.plugin.specs import (
     EmbedderSpec,
     IndexSpec,
     ParserSpec,
+    RankerSpec,
     SourceSpec,
     ToolSpec,
 )
@@ -33,6 +34,10 @@ class LocaldbSpec:
     @hookspec
     def localdb_indexes(self) -> Iterable[IndexSpec]:  # type: ignore[empty-body]
         """Dense and sparse indexes this plugin offers."""
+
+    @hookspec
+    def localdb_rankers(self) -> Iterable[RankerSpec]:  # type: ignore[empty-body]
+        """Rankers this plugin offers."""
 
     @hookspec
     def localdb_tools(self) -> Iterable[ToolSpec]:  # type: ignore[empty-body]

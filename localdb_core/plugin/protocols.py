@@ -159,6 +159,53 @@ class Index(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class RankEntry:
+    """One hit as a ranker sees it.
+
+    Attributes:
+        store_id, chunk_id: what names it; the same chunk may stand in two stores.
+        text: the whole passage.
+        headings: the trail of headings above it, without empty ones.
+        title: of the document.
+        score: what the fusion gave it; a higher one is better.
+    """
+
+    store_id: str
+    chunk_id: ChunkId
+    text: str
+    headings: tuple[str, ...] = ()
+    title: str | None = None
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One of the entries a ranker was given, and what it thinks of it."""
+
+    entry: RankEntry
+    score: float
+
+
+class Ranker(Protocol):
+    """Orders the best hits of a search again; may leave some out."""
+
+    def rank(self, query: str, entries: Sequence[RankEntry]) -> Sequence[Ranked]:
+        """Entries with the ranker's own scores, a higher one is better.
+
+        The scores decide the order, not the places in the answer; equal ones stay in
+        the order they came in. What is not returned is left out of the results. Called
+        by one thread at a time. An answer that names an entry twice or one that was not
+        asked about, a score that is not finite, an error, or more time than
+        ``search.ranker_budget_ms`` cost only this answer: the search goes on without.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release the model; called once, after the last ``rank``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One thing a source offers, before it is read.
 

@@ -85,6 +85,20 @@ class IndexSpec(Spec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankerSpec(Spec):
+    """A ranker, which orders the best hits of a search again.
+
+    Attributes:
+        top: how many hits it wants to see at most; None leaves that to
+            ``search.ranker_candidates``, which is also the ceiling.
+        needs_network: cannot work offline.
+    """
+
+    top: int | None = None
+    needs_network: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec(Spec):
     """A tool an agent may call.
 

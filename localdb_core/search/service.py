@@ -1,4 +1,4 @@
-"""The only search entry: legs → fuse → cut → cite."""
+"""The only search entry: legs → fuse → rank → cut → cite."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from localdb_core.domain.errors import InvalidRequest, LocaldbError, ProviderUna
 from localdb_core.domain.query import (
     Explanation,
     LegReport,
+    RankerReport,
     SearchMode,
     SearchRequest,
     SearchResult,
@@ -23,6 +24,7 @@ from localdb_core.search.embedders import Embedders
 from localdb_core.search.fusion import Fused, fuse, pool
 from localdb_core.search.languages import dense_weight
 from localdb_core.search.legs import Legs, Question
+from localdb_core.search.ranking import Hit, Rankers
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.engines import LegName
 from localdb_core.storage.legs import Allowed
@@ -53,6 +55,7 @@ class _Run:
     notices: list[str] = field(default_factory=list)
     weights: dict[tuple[str, str], float] = field(default_factory=dict)
     embedders: set[str] = field(default_factory=set)
+    ranker: RankerReport | None = None
 
     def note(self, text: str) -> None:
         """Keep something a person should know; the same thing once."""
@@ -71,16 +74,18 @@ class Search:
         catalog: Catalog,
         legs: Legs,
         embedders: Embedders,
+        rankers: Rankers,
         *,
         scope: Sequence[str] | None = None,
     ) -> None:
         self._catalog = catalog
         self._legs = legs
         self._embedders = embedders
+        self._rankers = rankers
         self._scope = None if scope is None else frozenset(scope)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Citations best first. Raises StoreNotFound, InvalidRequest.
+        """Citations best first. Raises StoreNotFound, InvalidRequest, InvalidConfig.
 
         Raises the embedder's own error only for ``dense`` mode; otherwise the search
         says in its notices that it went on without.
@@ -90,13 +95,22 @@ class Search:
         if request.limit < 1:
             raise InvalidRequest("limit must be at least 1")
         stores = self._stores(request)
+        ranker = self._rankers.choose(request.ranker)
+        request = replace(request, query=_SURROGATE.sub("\ufffd", request.query))
         run = _Run()
         for store in stores:
-            self._ask(store, replace(request, query=_SURROGATE.sub("\ufffd", request.query)), run)
+            self._ask(store, request, run)
         fused = fuse({leg: pool(answers) for leg, answers in run.answers.items()}, run.weights)
-        kept = fused[: min(request.limit, MAX_LIMIT)]
+        limit = min(request.limit, MAX_LIMIT)
+        if ranker is None:
+            kept = self._hits(fused[:limit])
+        else:
+            hits = self._hits(fused[: max(limit, self._rankers.sees(ranker))])
+            hits, run.ranker = self._rankers.order(ranker, request.query, hits, run.note)
+            kept = hits[:limit]
+        named: dict[str, Store] = {store.id: store for store in stores}
         return SearchResult(
-            citations=tuple(self._cite(kept, {store.id: store for store in stores})),
+            citations=tuple(_cite(hit, named[hit.fused.key[0]]) for hit in kept),
             total_candidates=len(fused),
             notices=tuple(run.notices),
             explanation=_explain(kept, run),
@@ -150,23 +164,26 @@ class Search:
         )
         return vector
 
-    def _cite(self, kept: Sequence[Fused], stores: dict[str, Store]) -> list[Citation]:
+    def _hits(self, entries: Sequence[Fused]) -> list[Hit]:
+        """The entries with what they stand for; one replaced since is left out."""
         wanted: dict[str, list[str]] = {}
-        for entry in kept:
+        for entry in entries:
             wanted.setdefault(entry.key[0], []).append(entry.key[1])
-        hits = {
+        rows = {
             store_id: self._catalog.resources.hits(store_id, ids)
             for store_id, ids in wanted.items()
         }
-        cited: list[Citation] = []
-        for entry in kept:
-            store_id, chunk_id = entry.key
-            if chunk_id not in hits[store_id]:  # replaced since the leg answered
-                continue
-            chunk, resource = hits[store_id][chunk_id]
-            score = Score(entry.score, dense=_score(entry, "dense"), bm25=_score(entry, "sparse"))
-            cited.append(Citation(stores[store_id].ref, resource, chunk, score))
-        return cited
+        return [
+            Hit(entry, *rows[entry.key[0]][entry.key[1]])
+            for entry in entries
+            if entry.key[1] in rows[entry.key[0]]
+        ]
+
+
+def _cite(hit: Hit, store: Store) -> Citation:
+    entry = hit.fused
+    score = Score(entry.score, dense=_score(entry, "dense"), bm25=_score(entry, "sparse"))
+    return Citation(store.ref, hit.resource, hit.chunk, score)
 
 
 def _score(entry: Fused, leg: str) -> float | None:
@@ -194,16 +211,21 @@ def _same_fingerprint(stored: StoredEmbedder, found: str) -> None:
         )
 
 
-def _explain(kept: Sequence[Fused], run: _Run) -> Explanation:
-    hits: list[dict[str, Any]] = []  # Any: JSON values
-    for entry in kept:
-        legs = {
-            leg: {"rank": hit.rank + 1, "score": hit.score}
-            for leg, hit in sorted(entry.legs.items())
-        }
-        hits.append({"chunk_id": entry.key[1], "fused": entry.score, "legs": legs})
+def _explain(kept: Sequence[Hit], run: _Run) -> Explanation:
     return Explanation(
         embedder=", ".join(sorted(run.embedders)) or None,
         legs=tuple(run.reports),
-        hits=tuple(hits),
+        hits=tuple(_explained(hit) for hit in kept),
+        ranker=run.ranker,
     )
+
+
+def _explained(hit: Hit) -> dict[str, Any]:  # Any: JSON values
+    legs = {
+        leg: {"rank": found.rank + 1, "score": found.score}
+        for leg, found in sorted(hit.fused.legs.items())
+    }
+    shown = {"chunk_id": hit.chunk.id, "fused": hit.fused.score, "legs": legs}
+    if hit.ranked is not None:
+        shown["ranker"] = {"rank": hit.ranked, "score": hit.rank_score}
+    return shown

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from localdb_core.config.model import Config, Embedding
 from localdb_core.config.paths import Paths
-from localdb_core.domain.errors import InvalidConfig
+from localdb_core.domain.errors import InvalidConfig, InvalidRequest
 from localdb_core.domain.ids import policy_document
+from localdb_core.domain.query import NO_RANKER
 from localdb_core.domain.store import Store
 from localdb_core.host.firstparty import CORE
 from localdb_core.host.host import Host
@@ -23,6 +24,8 @@ from localdb_core.plugin import (
     EmbedderContext,
     EmbedderSpec,
     PluginContext,
+    Ranker,
+    RankerSpec,
     SourceKind,
 )
 from localdb_core.storage.engines import OWN_LEGS, Engine, LegName
@@ -152,6 +155,29 @@ class Components:
         )
         embedder: Embedder = build(owned, context)
         return embedder
+
+    def ranker(self, asked: str | None) -> Owned[RankerSpec] | None:
+        """The ranker a search asks for, else the config's; None is none (L-BYD-25).
+
+        Raises InvalidRequest or InvalidConfig for a name nobody has. A configured one
+        that the user keeps out of this process is left out.
+        """
+        name = self.config.search.ranker if asked is None else asked
+        if name is None or name == NO_RANKER:
+            return None
+        try:
+            return resolve_name(self.host.registry, "ranker", name)
+        except InvalidConfig as error:
+            if asked is not None:
+                raise InvalidRequest(error.bare) from error
+            if self._left_out(name):
+                return None
+            raise InvalidConfig(f"search.ranker: {error.bare}") from error
+
+    def build_ranker(self, owned: Owned[RankerSpec]) -> Ranker:
+        """Load a ranker. Raises LocaldbError."""
+        ranker: Ranker = build(owned, self.context(owned.plugin))
+        return ranker
 
     def source_kind(self, kind: str) -> tuple[SourceKind, bool]:
         """The component that lists a kind of source, and whether it can observe everything."""

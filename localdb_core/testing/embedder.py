@@ -10,20 +10,18 @@ The plugin must be installed. Override :meth:`EmbedderContract.spec` and
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from localdb_core.plugin import ENTRY_POINT_GROUP, Embedder, EmbedderContext, EmbedderSpec, Role
+from localdb_core.plugin import Embedder, EmbedderContext, EmbedderSpec, Role
+from localdb_core.testing.component import attribute_of, find_spec, no_connections, settings_of
 
 if TYPE_CHECKING:
     from localdb_core.plugin.protocols import Vectors
@@ -60,21 +58,21 @@ class EmbedderContract:
     @classmethod
     def spec(cls) -> EmbedderSpec:
         """The description under test; looked up by entry point unless overridden."""
-        return find_embedder_spec(cls.component)
+        return find_spec(cls.component, EmbedderSpec)
 
     @classmethod
     def build(cls, folder: Path) -> Embedder:
         """A new embedder that keeps its files in ``folder``, as the host would build it."""
         context = EmbedderContext(
             plugin=cls.component.partition("/")[0],
-            config=_config(cls.component, cls.settings),
+            config=settings_of(cls.component, cls.settings),
             data_dir=folder / "data",
             cache_dir=folder / "cache",
             model=cls.model,
             models_dir=folder / "models",
             providers=cls.providers,
         )
-        embedder: Embedder = _attribute(cls.spec().target)(context)
+        embedder: Embedder = attribute_of(cls.spec().target)(context)
         return embedder
 
     @pytest.fixture(scope="class")
@@ -225,11 +223,7 @@ class EmbedderContract:
                 "EmbedderSpec.needs_network is set: to connect is what this embedder is for"
             )
 
-        def refuse(*arguments: object) -> NoReturn:
-            raise AssertionError(f"tried to connect: {arguments[1:]}")
-
-        monkeypatch.setattr(socket.socket, "connect", refuse)
-        monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+        no_connections(monkeypatch)
         embedder = self.build(folder)
         embedder.embed(TEXTS, "query")
         embedder.close()
@@ -241,37 +235,6 @@ class EmbedderContract:
         embedder.close()
 
         assert capfd.readouterr().out == ""
-
-
-def find_embedder_spec(component: str) -> EmbedderSpec:
-    """The description of ``plugin/name``, from the installed entry point.
-
-    Raises:
-        LookupError: no such plugin is installed, or it offers no such embedder.
-    """
-    plugin, _, name = component.partition("/")
-    offered = {spec.name: spec for spec in _light_module(plugin).localdb_embedders()}
-    if name not in offered:
-        raise LookupError(f"plugin {plugin} offers no embedder {name!r}, only {sorted(offered)}")
-    spec: EmbedderSpec = offered[name]
-    return spec
-
-
-def _light_module(plugin: str) -> Any:  # Any: a module with hook functions
-    found = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=plugin))
-    if not found:
-        raise LookupError(f"no installed plugin is called {plugin!r}")
-    return found[0].load()
-
-
-def _config(component: str, values: Mapping[str, Any]) -> Any:  # Any: config values, its model
-    model = _light_module(component.partition("/")[0]).PLUGIN.config
-    return _attribute(model).model_validate(dict(values)) if model else None
-
-
-def _attribute(target: str) -> Any:  # Any: whatever "module:attribute" names
-    module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 def _check(vectors: Vectors, *, rows: int, embedder: Embedder) -> None:

@@ -18,6 +18,9 @@ from localdb_core.plugin import (
     IndexContext,
     IndexEntry,
     LegQuery,
+    PluginContext,
+    Ranked,
+    RankEntry,
     Role,
     Scored,
 )
@@ -81,6 +84,26 @@ def _sum(terms: Sequence[str]) -> list[float]:
     ]
     # 127.5 is no byte, so one word's coordinates are never 0 and the vector has a length.
     return [sum(column) - 127.5 * len(digests) for column in zip(*digests, strict=True)]
+
+
+class OverlapRanker:
+    """Ranks by the share of the query's words that a passage holds; without any it drops it."""
+
+    def __init__(self, context: PluginContext | None = None) -> None:
+        del context
+
+    def rank(self, query: str, entries: Sequence[RankEntry]) -> list[Ranked]:
+        """The entries that share a word with the query."""
+        wanted = set(words(query))
+        shares = [len(wanted & set(words(entry.text))) for entry in entries]
+        return [
+            Ranked(entry, share / len(wanted))
+            for entry, share in zip(entries, shares, strict=True)
+            if share
+        ]
+
+    def close(self) -> None:
+        """Nothing to release."""
 
 
 class MemoryIndex:

@@ -1,6 +1,6 @@
-"""A whole plugin made of the stand-ins: embedder ``fake``, indexes ``memory-*``."""
+"""A plugin of stand-ins: embedder ``fake``, indexes ``memory-*``, ranker ``overlap``."""
 
-from localdb_core.plugin import EmbedderSpec, IndexSpec, PluginInfo, hookimpl
+from localdb_core.plugin import EmbedderSpec, IndexSpec, PluginInfo, RankerSpec, hookimpl
 
 PLUGIN = PluginInfo(api="1.0", summary="Exact stand-ins for tests")
 
@@ -19,3 +19,9 @@ def localdb_indexes() -> list[IndexSpec]:
         IndexSpec(name="memory-dense", leg="dense", target=target),
         IndexSpec(name="memory-sparse", leg="sparse", target=target),
     ]
+
+
+@hookimpl
+def localdb_rankers() -> list[RankerSpec]:
+    """The ranker that counts words."""
+    return [RankerSpec(name="overlap", target="localdb_core.testing.memory:OverlapRanker")]

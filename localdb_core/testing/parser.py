@@ -11,22 +11,18 @@ the test makes: ``Sample("letter.rtf", content=make_letter)``.
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata
 import json
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import pytest
 
 from localdb_core.domain.errors import LocaldbError
 from localdb_core.plugin import (
-    ENTRY_POINT_GROUP,
     HEAD_SIZE,
     Declined,
     Document,
@@ -36,6 +32,13 @@ from localdb_core.plugin import (
     PluginContext,
     Probe,
     no_progress,
+)
+from localdb_core.testing.component import (
+    attribute_of,
+    find_spec,
+    is_installed,
+    no_connections,
+    settings_of,
 )
 
 _THREADS = 4
@@ -210,11 +213,7 @@ class ParserContract:
     ) -> None:
         """Documents point at the network; reading them must not."""
 
-        def refuse(*arguments: object) -> NoReturn:
-            raise AssertionError(f"{sample.name}: tried to connect: {arguments[1:]}")
-
-        monkeypatch.setattr(socket.socket, "connect", refuse)
-        monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+        no_connections(monkeypatch)
 
         self._parse(sample, tmp_path)
 
@@ -229,13 +228,7 @@ def find_parser_spec(component: str) -> ParserSpec:
     Raises:
         LookupError: no such plugin is installed, or it offers no such parser.
     """
-    plugin, _, name = component.partition("/")
-    module = _light_module(plugin)
-    offered = {spec.name: spec for spec in module.localdb_parsers()}
-    if name not in offered:
-        raise LookupError(f"plugin {plugin} offers no parser {name!r}, only {sorted(offered)}")
-    spec: ParserSpec = offered[name]
-    return spec
+    return find_spec(component, ParserSpec)
 
 
 def build_parser(
@@ -246,9 +239,8 @@ def build_parser(
 ) -> Parser:
     """Import the target and call it with a context, as the host does."""
     plugin = component.partition("/")[0]
-    config = _config(plugin, settings) if settings else _config_or_none(plugin)
-    build = _attribute(spec.target)
-    parser: Parser = build(PluginContext(plugin=plugin, config=config))
+    config = settings_of(component, settings) if settings or is_installed(plugin) else None
+    parser: Parser = attribute_of(spec.target)(PluginContext(plugin=plugin, config=config))
     return parser
 
 
@@ -269,28 +261,6 @@ def text_of(document: Document) -> str:
     if document.markdown is not None:
         return document.markdown
     return "\n\n".join(block.text for block in document.blocks or ())
-
-
-def _light_module(plugin: str) -> Any:  # Any: a module with hook functions
-    found = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=plugin))
-    if not found:
-        raise LookupError(f"no installed plugin is called {plugin!r}")
-    return found[0].load()
-
-
-def _attribute(target: str) -> Any:  # Any: whatever "module:attribute" names
-    module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def _config_or_none(plugin: str) -> Any:  # Any: the plugin's own pydantic model
-    installed = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=plugin))
-    return _config(plugin, {}) if installed else None
-
-
-def _config(plugin: str, settings: Mapping[str, Any] | None) -> Any:  # Any: as above
-    model = _light_module(plugin).PLUGIN.config
-    return _attribute(model).model_validate(dict(settings or {})) if model else None
 
 
 def _document(result: ParseResult, sample: Sample) -> Document:
