@@ -58,7 +58,7 @@ defaults:
 #   only: null                # a list: load nothing else
 #   pin: {{}}                   # plugin name: distribution that may use it
 #   auto_parsers: true        # also try installed parsers that are not listed
-#   config: {{}}                # one section for each plugin
+#   config: {{}}                # a section per plugin; secrets: {{env: NAME}} or {{file: PATH}}
 
 # providers:                  # hosted embedders; keys stand in the environment, not here
 #   - name: mine

@@ -46,6 +46,7 @@ from localdb_core.plugin.protocols import (
     ToolFailure,
     ToolResult,
 )
+from localdb_core.plugin.secrets import Secret
 from localdb_core.plugin.specs import (
     ChunkerSpec,
     EmbedderSpec,
@@ -97,6 +98,7 @@ __all__ = [
     "Role",
     "Scored",
     "SearchService",
+    "Secret",
     "Sizing",
     "SourceKind",
     "SourceSpec",

@@ -56,7 +56,8 @@ class EmbedderContext(PluginContext):
     Attributes:
         model: the configured model name, or the path of a local folder.
         models_dir: where downloaded models live.
-        providers: the config's ``providers[]`` entries of this embedder's kind.
+        providers: the config's ``providers[]`` entries of this embedder's kind; one with
+            an ``api_key_env`` also has ``api_key``, a :class:`~localdb_core.plugin.Secret`.
     """
 
     model: str = ""

@@ -26,6 +26,7 @@ from localdb_core.plugin import (
     PluginContext,
     Ranker,
     RankerSpec,
+    Secret,
     SourceKind,
 )
 from localdb_core.storage.engines import OWN_LEGS, Engine, LegName
@@ -141,8 +142,6 @@ class Components:
         """Load a model. Raises InvalidConfig, ModelMissing, ProviderUnavailable, PluginError."""
         owned = resolve_name(self.host.registry, "embedder", provider)
         base = self.context(owned.plugin)
-        kinds = (owned.value.name, owned.full_id, provider)
-        providers = tuple(p.model_dump() for p in self.config.providers if p.kind in kinds)
         context = EmbedderContext(
             plugin=base.plugin,
             config=base.config,
@@ -151,7 +150,7 @@ class Components:
             log=base.log,
             model=model,
             models_dir=self.paths.models,
-            providers=providers,
+            providers=self._providers(owned.value.name, owned.full_id, provider),
         )
         embedder: Embedder = build(owned, context)
         return embedder
@@ -178,6 +177,18 @@ class Components:
         """Load a ranker. Raises LocaldbError."""
         ranker: Ranker = build(owned, self.context(owned.plugin))
         return ranker
+
+    def _providers(self, *kinds: str) -> tuple[Mapping[str, Any], ...]:  # Any: config values
+        """The entries of these kinds; a key is read when the embedder asks for it."""
+        found = []
+        for number, provider in enumerate(self.config.providers):
+            if provider.kind in kinds:
+                entry: dict[str, Any] = provider.model_dump()  # Any: config values
+                if provider.api_key_env is not None:
+                    place = f"providers[{number}].api_key_env"
+                    entry["api_key"] = Secret("env", provider.api_key_env, place)
+                found.append(entry)
+        return tuple(found)
 
     def source_kind(self, kind: str) -> tuple[SourceKind, bool]:
         """The component that lists a kind of source, and whether it can observe everything."""

@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from localdb_core.host.discovery import Candidate, discover
@@ -108,7 +109,7 @@ class PluginContract:
     def test_the_settings_model_is_strict_and_can_be_documented(self) -> None:
         """Builds from an empty section or ``settings``, refuses unknown keys, has a schema."""
         from localdb_core.domain.errors import InvalidConfig
-        from localdb_core.host.settings import describe_settings, plugin_settings
+        from localdb_core.host.settings import describe_settings, plugin_settings, settings_model
 
         info = self._info()
         if info.config is None:
@@ -116,6 +117,9 @@ class PluginContract:
 
         assert plugin_settings(self.plugin, info, self.settings) is not None
         assert describe_settings(self.plugin, info) is not None
+        model = settings_model(self.plugin, info)
+        inline = inline_secrets(model.model_json_schema()) if model is not None else []
+        assert not inline, f"{', '.join(inline)}: use localdb_core.plugin.Secret (L-INV-09)"
         unknown = {**self.settings, "no_such_key": 1}
         try:
             plugin_settings(self.plugin, info, unknown)
@@ -140,6 +144,16 @@ class PluginContract:
         host = self._host()
         assert self.plugin in host.infos, self._status(host).error
         return host.infos[self.plugin]
+
+
+def inline_secrets(schema: Mapping[str, Any], key: str = "") -> list[str]:  # Any: JSON values
+    """The keys of a settings schema that take a secret itself, such as a ``SecretStr``."""
+    if schema.get("format") == "password":
+        return [key]
+    parts = [(key, part) for part in schema.get("anyOf", ())]
+    parts += schema.get("properties", {}).items()
+    parts += schema.get("$defs", {}).items()
+    return [found for name, part in parts for found in inline_secrets(part, name)]
 
 
 def _python(program: str, *arguments: str) -> str:
