@@ -83,6 +83,8 @@ class StoreRun:
         self._on_event(SourceStarted(source.id, source.location))
         stats = self._of_source = IndexStats(sources_count=1)
         try:
+            if source.store_id != self._store.id:  # L-STO-05
+                raise InvalidRequest(f"the source belongs to another store than {self._store.name}")
             kind, observable = self._setup.source_kind(source.kind)
             check_preset(source.preset)
             listing = self._list(kind, source)

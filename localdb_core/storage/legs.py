@@ -154,18 +154,18 @@ class ExactLeg:
         """Best first. ``generation`` says whether the loaded matrix is still right."""
         if allowed is not None and allowed.sql:
             ids, matrix = self._vectors.matrix(
-                store_id, embedder_id, len(vector), where=allowed.sql, keys=allowed.keys
+                store_id, embedder_id, where=allowed.sql, keys=allowed.keys
             )
         else:
-            ids, matrix = self._matrix(store_id, embedder_id, len(vector), generation)
+            ids, matrix = self._matrix(store_id, embedder_id, generation)
         return nearest(ids, matrix, vector, limit)
 
     def _matrix(
-        self, store_id: str, embedder_id: int, dimension: int, generation: int
+        self, store_id: str, embedder_id: int, generation: int
     ) -> tuple[list[str], NDArray[np.float32]]:
         loaded = self._loaded.get((store_id, embedder_id))
         if loaded is None or loaded[0] != generation:
-            ids, matrix = self._vectors.matrix(store_id, embedder_id, dimension)
+            ids, matrix = self._vectors.matrix(store_id, embedder_id)
             loaded = (generation, ids, matrix)
             self._loaded[(store_id, embedder_id)] = loaded
         return loaded[1], loaded[2]

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from localdb_core.domain.chunk import Chunk, Span
-from localdb_core.domain.ids import ChunkId, ResourceId, SourceId, StoreId
-from localdb_core.domain.metadata import Metadata
-from localdb_core.domain.resource import Block, BlockKind, Resource
+from localdb_core.domain.chunk import Chunk
+from localdb_core.domain.resource import Block, Resource
 from localdb_core.storage.connections import Connections
+from localdb_core.storage.decode import block_of, chunk_of, resource_of
+from localdb_core.storage.encoding import pack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +94,7 @@ class ResourceTable:
                 f"SELECT {_COLUMNS} FROM resources WHERE store_id = ? AND id = ?",
                 (store_id, resource_id),
             ).fetchone()
-        return None if row is None else _resource(row)
+        return None if row is None else resource_of(row)
 
     def page(
         self, store_id: str, *, source_id: str | None, offset: int, limit: int
@@ -108,7 +108,7 @@ class ResourceTable:
                 f"SELECT {_COLUMNS} FROM resources WHERE {where} ORDER BY uri, id LIMIT ? OFFSET ?",
                 (*keys, limit, min(offset, 2**62)),
             )
-            return [_resource(row) for row in rows], total
+            return [resource_of(row) for row in rows], total
 
     def blocks(self, store_id: str, resource_id: str) -> list[Block]:
         """The resource's blocks in order."""
@@ -118,7 +118,7 @@ class ResourceTable:
                 " WHERE r.store_id = ? AND r.id = ? ORDER BY b.seq",
                 (store_id, resource_id),
             )
-            return [_block(row) for row in rows]
+            return [block_of(row) for row in rows]
 
     def chunks(self, store_id: str, resource_id: str) -> list[Chunk]:
         """Every chunk in storage order (L-MCP-16)."""
@@ -129,7 +129,7 @@ class ResourceTable:
                 " WHERE r.store_id = ? AND r.id = ? ORDER BY c.block_seq, c.seq_in_block",
                 (store_id, resource_id),
             )
-            found = [_chunk(row) for row in rows]
+            found = [chunk_of(row) for row in rows]
         return sorted(
             found, key=lambda c: (c.block_seq, c.seq_in_block, c.span.start, c.span.end, c.id)
         )
@@ -158,7 +158,7 @@ class ResourceTable:
                     (store_id, *part),
                 )
                 for row in rows:
-                    found[row["id"]] = (_chunk(row), _resource(row, prefix="r_"))
+                    found[row["id"]] = (chunk_of(row), resource_of(row, prefix="r_"))
         return found
 
     def existing(self, store_id: str, chunk_ids: Sequence[str]) -> set[str]:
@@ -199,7 +199,7 @@ class ResourceTable:
                     resource.language,
                     resource.added_at,
                     resource.modified_at,
-                    json.dumps(resource.metadata.to_json(), ensure_ascii=False),
+                    _metadata_json(resource),
                     resource.size,
                     _fitting(resource.mtime_ns),
                     resource.raw_hash,
@@ -213,9 +213,15 @@ class ResourceTable:
 
 
 def insert_document(
-    db: sqlite3.Connection, document: PreparedDocument, embedder_id: int | None
+    db: sqlite3.Connection,
+    document: PreparedDocument,
+    embedder_id: int | None,
+    encoding: str = "float32",
 ) -> None:
-    """Insert one prepared document; the caller has removed the URI's old version."""
+    """Insert one prepared document; the caller has removed the URI's old version.
+
+    ``encoding`` is how the embedder has its vectors stored.
+    """
     resource = document.resource
     values = _resource_values(resource)
     marks = ", ".join("?" * len(values))
@@ -259,7 +265,7 @@ def insert_document(
                     inserted.lastrowid,
                     embedder_id,
                     document.text_hashes[position],
-                    document.vectors[position].tobytes(),
+                    pack(document.vectors[position], encoding),
                 ),
             )
 
@@ -314,6 +320,13 @@ def _location(chunk: Chunk) -> dict[str, Any]:
     return location
 
 
+def _metadata_json(resource: Resource) -> str:
+    metadata = resource.metadata
+    if resource.title and not metadata.title:  # L-DOM-32: a citation shows the metadata's title
+        metadata = metadata.with_(title=resource.title)
+    return json.dumps(metadata.to_json(), ensure_ascii=False)
+
+
 def _resource_values(resource: Resource) -> tuple[Any, ...]:
     return (
         resource.id,
@@ -330,7 +343,7 @@ def _resource_values(resource: Resource) -> tuple[Any, ...]:
         resource.language,
         resource.added_at,
         resource.modified_at,
-        json.dumps(resource.metadata.to_json(), ensure_ascii=False),
+        _metadata_json(resource),
         resource.store_id,
         resource.policy_version,
         resource.size,
@@ -338,64 +351,4 @@ def _resource_values(resource: Resource) -> tuple[Any, ...]:
         resource.raw_hash,
         resource.parser,
         resource.parser_version,
-    )
-
-
-def _resource(row: sqlite3.Row, *, prefix: str = "") -> Resource:
-    def cell(name: str) -> Any:  # Any: a column value
-        return row[prefix + name]
-
-    try:
-        metadata = Metadata.from_json(json.loads(cell("metadata_json")))
-    except ValueError:
-        metadata = Metadata()  # L-STO-07
-    return Resource(
-        id=ResourceId(cell("id")),
-        store_id=StoreId(cell("store_id")),
-        source_id=SourceId(cell("source_id")),
-        uri=cell("uri"),
-        content_hash=cell("content_hash"),
-        metadata=metadata,
-        ingestor_kind=cell("ingestor_kind"),
-        resource_kind=cell("resource_kind"),
-        title=cell("title"),
-        mime=cell("mime"),
-        language=cell("language"),
-        external_id=cell("external_id"),
-        external_etag=cell("external_etag"),
-        added_at=cell("added_at"),
-        modified_at=cell("modified_at"),
-        policy_version=cell("policy_version"),
-        size=cell("size"),
-        mtime_ns=cell("mtime_ns"),
-        raw_hash=cell("raw_hash"),
-        parser=cell("parser"),
-        parser_version=cell("parser_version"),
-    )
-
-
-def _block(row: sqlite3.Row) -> Block:
-    location = json.loads(row["location_json"]) if row["location_json"] else {}
-    return Block(
-        kind=BlockKind(row["kind"]),
-        text=row["text"],
-        seq=row["seq"],
-        details=json.loads(row["metadata_json"]),
-        page=location.get("page"),
-    )
-
-
-def _chunk(row: sqlite3.Row) -> Chunk:
-    location = json.loads(row["location_json"])
-    return Chunk(
-        id=ChunkId(row["id"]),
-        resource_id=ResourceId(row["resource_id"]),
-        block_seq=row["block_seq"],
-        seq_in_block=row["seq_in_block"],
-        block_kind=BlockKind(row["block_kind"]),
-        text=row["text"],
-        heading_path=tuple(json.loads(row["heading_path"])),
-        span=Span(location["start"], location["end"]),
-        window_block_seqs=tuple(location.get("window_block_seqs", ())),
-        page=location.get("page"),
     )

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from localdb_core.domain.errors import LocaldbError, PluginError
+from localdb_core.domain.errors import InternalError, LocaldbError, PluginError
 from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Store
 from localdb_core.plugin import EmbedderCard, Index
@@ -43,6 +43,7 @@ from localdb_core.storage.resources import (
     rids_of_uri,
 )
 from localdb_core.storage.seal import folder_seal
+from localdb_core.storage.vectors import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,6 +205,7 @@ class WriteSession:
 
         Raises StorageUnavailable when the disk is full; what was committed before stays.
         """
+        self._refuse_foreign(documents)
         removed = list(remove_uris)
         if not documents and not removed:
             return
@@ -223,6 +225,15 @@ class WriteSession:
         self._sweep()
         _crash_point("sweep")
 
+    def _refuse_foreign(self, documents: Sequence[PreparedDocument]) -> None:
+        """Nothing of another store is written through this one (L-STO-05)."""
+        for document in documents:
+            if document.resource.store_id != self.store.id:
+                raise InternalError(
+                    f"{document.resource.uri} was prepared for store {document.resource.store_id},"
+                    f" not for {self.store.id}"
+                )
+
     def _replace(
         self, documents: Sequence[PreparedDocument], removed: list[str], embedder_id: int | None
     ) -> None:
@@ -230,8 +241,9 @@ class WriteSession:
             uris = [document.resource.uri for document in documents] + removed
             rids = rids_of_uri(db, self.store.id, uris)
             delete_resources(db, self.store.id, rids)
+            encoding = "float32" if embedder_id is None else shape_of(db, embedder_id)[1]
             for document in documents:
-                insert_document(db, document, embedder_id)
+                insert_document(db, document, embedder_id, encoding)
             db.executemany(  # an unchanged chunk keeps its id and must stay in the indexes
                 "DELETE FROM pending_deletes WHERE store_id = ? AND chunk_id = ?",
                 [(self.store.id, chunk.id) for d in documents for chunk in d.chunks],

@@ -285,7 +285,7 @@ def _settings(text: str | None, source_id: str) -> dict[str, Any]:  # Any: JSON 
         return {}
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         log.warning("source %s: unreadable settings, using the defaults", source_id)  # L-DOM-12
         return {}
     return value if isinstance(value, dict) else {}

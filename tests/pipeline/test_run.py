@@ -531,10 +531,10 @@ def test_a_document_the_catalog_refuses_costs_only_itself(
 
     real = session.insert_document
 
-    def insert(db: Any, document: Any, embedder_id: int | None) -> None:
+    def insert(db: Any, document: Any, *more: Any) -> None:
         if document.resource.uri.endswith("bad.md"):
             raise OverflowError("int too large")
-        real(db, document, embedder_id)
+        real(db, document, *more)
 
     monkeypatch.setattr(session, "insert_document", insert)
     for name in ("a.md", "bad.md", "c.md"):
