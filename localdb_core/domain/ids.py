@@ -25,7 +25,7 @@ SourceId = NewType("SourceId", str)
 ResourceId = NewType("ResourceId", str)
 ChunkId = NewType("ChunkId", str)
 
-CHUNK_ALGORITHM = "pyloc-md-v1+trail1"
+CHUNK_ALGORITHM = "pyloc-md-v2+trail1"
 """Names how text is cut and what is put in front of a chunk before embedding.
 
 Whoever moves a chunk boundary, a chunk id or the trail template changes this.

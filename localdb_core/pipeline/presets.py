@@ -12,6 +12,10 @@ from localdb_core.plugin import Embedder, Measure, Sizing
 CHARACTERS_PER_TOKEN = 4
 """Scales token numbers when there is no tokenizer (L-CHK-01)."""
 
+CHARACTERS_OF_A_TOKEN = 8
+"""The most that count as one token. A tokenizer that does not know a script takes a whole
+sentence of it, or a page of base64, for one unknown token; no chunk may grow by that."""
+
 SPECIAL_TOKENS = 2
 
 
@@ -55,7 +59,10 @@ def characters(texts: Sequence[str], /) -> list[int]:
 
 
 class TokenMeasure:
-    """Sizes in an embedder's tokens, without the ones it adds to every text."""
+    """Sizes in an embedder's tokens, without the ones it adds to every text.
+
+    Never less than the true number, and more where tokens would be implausibly long.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -65,7 +72,10 @@ class TokenMeasure:
     def __call__(self, texts: Sequence[str], /) -> list[int]:
         """One size per text, in one call of the embedder."""
         counts = self._embedder.count_tokens(texts)
-        return [max(0, count - self.added) for count in counts]
+        return [
+            max(count - self.added, len(text) // CHARACTERS_OF_A_TOKEN)
+            for text, count in zip(texts, counts, strict=True)
+        ]
 
 
 def sizing_for(

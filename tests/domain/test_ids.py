@@ -82,7 +82,7 @@ def test_the_product_names_its_own_algorithm_and_trail_template() -> None:
     policy = policy_document(parsers=PARSERS, provider="onnx", model="m")
 
     assert policy["chunking"] == {"algorithm": CHUNK_ALGORITHM, "preset_overrides": {}}
-    assert CHUNK_ALGORITHM == "pyloc-md-v1+trail1"
+    assert CHUNK_ALGORITHM == "pyloc-md-v2+trail1"
 
 
 @pytest.mark.req("L-DOM-04")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from localdb_core.builtin.chunkers.code import cut_lines
+from localdb_core.builtin.chunkers.clusters import last_cut, next_cut
+from localdb_core.builtin.chunkers.code import fitting_lines
 from localdb_core.builtin.chunkers.sentences import (
     Part,
     characters,
@@ -19,7 +20,11 @@ from localdb_core.plugin import PluginContext, Sizing
 
 LONGEST_RUN = 8
 LONGEST_LINE = 64
-"""Times the target, in characters; beyond either, text is cut like code (L-CHK-30)."""
+"""Times the target, in characters; what is beyond these and no prose is cut like code.
+
+L-CHK-30 sends every longer line to the code chunker; ours does so only where the line is
+not made of sentences, because a whole chapter may stand on one line.
+"""
 
 FULL_ENOUGH = 0.75
 """From this share of the target on, a better boundary is worth more than more text."""
@@ -41,9 +46,8 @@ class ProseChunker:
 def _cut_block(block: Block, sizing: Sizing) -> list[Piece]:
     text = block.text
     target = max(1, sizing.target)
-    longest_line = max(map(len, text.split("\n")))
-    if longest_line > LONGEST_LINE * target or is_structureless(text, LONGEST_RUN * target):
-        return cut_lines(block, target)
+    if is_structureless(text, longest_run=LONGEST_RUN * target, longest_line=LONGEST_LINE * target):
+        return fitting_lines(block, sizing)
     return pieces_of(block, prose_ranges(text, sizing))
 
 
@@ -149,24 +153,19 @@ def _end_of_run(atoms: Sequence[_Atom], first: int, done: int, target: int) -> i
 
 def _verified(text: str, runs: list[_Run], sizing: Sizing, target: int) -> list[Range]:
     """The runs as ranges; sizes need not add up, so each is measured and halved if above."""
-    runs = [run for run in runs if _has_text(text, run)]
-    ranges = _ranges(text, runs)
-    for _ in range(_MOST_ROUNDS):
+    fitting: list[Range] = []
+    doubtful = runs
+    while doubtful:
+        shown = [run for run in doubtful if _has_text(text, run)]
+        ranges = [trimmed(text, run[0].part[0], run[-1].part[1]) for run in shown]
         sizes = sizing.measure([text[start:end] for start, end in ranges]) if ranges else []
-        if all(size <= target for size in sizes):
-            break
-        halved: list[_Run] = []
-        for run, size in zip(runs, sizes, strict=True):
-            halved += _halves(text, run) if size > target else [run]
-        if len(halved) == len(runs):
-            break
-        runs = [run for run in halved if _has_text(text, run)]
-        ranges = _ranges(text, runs)
-    return ranges
-
-
-def _ranges(text: str, runs: Sequence[_Run]) -> list[Range]:
-    return [trimmed(text, run[0].part[0], run[-1].part[1]) for run in runs]
+        doubtful = []
+        for run, span, size in zip(shown, ranges, sizes, strict=True):
+            if size <= target or span[1] - span[0] == 1:
+                fitting.append(span)
+            else:
+                doubtful += _halves(text, run)
+    return sorted(fitting)
 
 
 def _has_text(text: str, run: _Run) -> bool:
@@ -175,11 +174,13 @@ def _has_text(text: str, run: _Run) -> bool:
 
 def _halves(text: str, run: _Run) -> list[_Run]:
     if len(run) == 1:
-        start, end, _ = run[0].part
-        if end - start < 2:
-            return [run]
-        parts = characters(text, run[0].part, (end - start + 1) // 2)
-        return [[_Atom(part, 0)] for part in parts]
+        start, end, last = run[0].part
+        middle = (start + end) // 2
+        place = next_cut(text, middle, start, end)
+        if place == end:
+            # May tear a cluster that is above the target by itself: the bound counts more.
+            place = last_cut(text, middle, start)
+        return [[_Atom((start, place, last), 0)], [_Atom((place, end, last), 0)]]
     middle = len(run) // 2
     around = range(max(1, middle - len(run) // 4), min(len(run) - 1, middle + len(run) // 4) + 1)
     place = max(around, key=lambda at: (run[at - 1].part[2], -abs(at - middle)))

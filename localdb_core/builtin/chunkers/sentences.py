@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from enum import IntEnum
 
+from localdb_core.builtin.chunkers.clusters import next_cut
+
 # What closes a sentence, and what may still follow it: quotes, brackets.
-_END = re.compile(r"""([.!?…]+|[。！？｡．।॥؟۔։።၊။។៕]+)["'”’»)\]」』】）〉》]*""")
-_FULL_WIDTH = frozenset("。！？｡．")
+_END = re.compile(r"""([.!?…؟۔։]+|[。！？｡．।॥።။។៕།]+)["'”’»)\]」』】）〉》]*""")
+# Marks that end a sentence only before white space; decimals and names hold them too.
+_NEEDS_SPACE = frozenset(".!?…؟۔։")
 _LINE_END = re.compile(r"\n\s*")
 _WORD = re.compile(r"\S+\s*")
-_CLAUSE_ENDS = frozenset(",;:—–，、；：،؛")
-_CLAUSE = re.compile(r"[^，、；：・]*[，、；：・]+|[^，、；：・]+")
+_CLAUSE_ENDS = frozenset(",;:—–，、；：،؛၊៖")
+_CLAUSE = re.compile(r"[^，、；：・၊៖]*[，、；：・၊៖]+|[^，、；：・၊៖]+")
 _ABBREVIATION = re.compile(
     "al|approx|art|cf|ch|chap|dept|dr|eds?|eg|etc|figs?|hr|ie|inc|jr|mme|mrs?|ms|nos?|nr|op|pp?"
     "|prof|resp|rev|sec|sr|st|vgl|vol|vs"
@@ -24,7 +26,8 @@ _UNSPACED = re.compile(
     "\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
     "\U00020000-\U0003ffff]"
 )
-_JOINERS = frozenset("\u200d\u200c\u0e33\u0eb3")
+# The end of a word of them; where such a script has spaces, they stand between phrases.
+_PHRASE_END = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u4e00-\u9fff]")
 
 
 class Boundary(IntEnum):
@@ -41,15 +44,33 @@ class Boundary(IntEnum):
 Part = tuple[int, int, Boundary]
 
 
-def is_structureless(text: str, limit: int) -> bool:
-    """Whether a longer run without white space than ``limit`` is no prose (L-CHK-30).
+def is_structureless(text: str, *, longest_run: int, longest_line: int) -> bool:
+    """Whether this is no prose but minified code, data or a dump (L-CHK-30).
 
-    Scripts that do not separate words are prose all the same.
+    It is when it has a longer run without white space than ``longest_run`` characters,
+    or a line above ``longest_line`` that goes on for ``longest_run`` characters without
+    the end of a sentence: a chapter on one line is prose. So are scripts that do not
+    separate their words.
     """
-    for run in text.split():
-        if len(run) > limit and len(_UNSPACED.findall(run)) * 2 < len(run):
-            return True
-    return False
+    if any(_is_unbroken(run, longest_run) for run in text.split()):
+        return True
+    return any(
+        _is_unbroken(text[start:end], longest_run)
+        for line in _long_lines(text, longest_line)
+        for start, end, _ in _in_line(text, *line, Boundary.LINE)
+    )
+
+
+def _is_unbroken(part: str, limit: int) -> bool:
+    return len(part) > limit and len(_UNSPACED.findall(part)) * 2 < len(part)
+
+
+def _long_lines(text: str, limit: int) -> Iterator[tuple[int, int]]:
+    start = 0
+    for line in text.split("\n"):
+        if len(line) > limit:
+            yield start, start + len(line)
+        start += len(line) + 1
 
 
 def sentences(text: str) -> Iterator[Part]:
@@ -68,7 +89,7 @@ def sentences(text: str) -> Iterator[Part]:
 def _in_line(text: str, start: int, end: int, last: Boundary) -> Iterator[Part]:
     for mark in _END.finditer(text, start, end):
         place = mark.end()
-        if mark.group(1)[-1] not in _FULL_WIDTH and not _ends_here(text, mark, end):
+        if not _ends_here(text, mark, end):
             continue
         while place < end and text[place].isspace():
             place += 1
@@ -80,6 +101,8 @@ def _in_line(text: str, start: int, end: int, last: Boundary) -> Iterator[Part]:
 
 def _ends_here(text: str, mark: re.Match[str], end: int) -> bool:
     place = mark.end()
+    if mark.group(1)[-1] not in _NEEDS_SPACE:
+        return not (mark.group() == "．" and text[place : place + 1].isdigit())
     if place >= end or not text[place].isspace():
         return False
     after = text[place : place + 8].lstrip()[:1]
@@ -101,9 +124,8 @@ def words(text: str, part: Part) -> Iterator[Part]:
         for clause in _CLAUSE.finditer(text, word.start(), word.end()):
             place = end if word.end() == end and clause.end() == word.end() else clause.end()
             shown = clause.group().rstrip()
-            boundary = Boundary.CLAUSE if shown[-1:] in _CLAUSE_ENDS else Boundary.WORD
-            if clause.end() < word.end():
-                boundary = Boundary.CLAUSE
+            pauses = shown[-1:] in _CLAUSE_ENDS or _PHRASE_END.match(shown[-1:])
+            boundary = Boundary.CLAUSE if pauses else Boundary.WORD
             yield start, place, last if place == end else boundary
             start = place
     if start < end:
@@ -111,19 +133,12 @@ def words(text: str, part: Part) -> Iterator[Part]:
 
 
 def characters(text: str, part: Part, length: int) -> Iterator[Part]:
-    """A word in runs of about ``length`` characters, never inside one that is composed."""
+    """A word in runs of about ``length`` characters, never inside a cluster."""
     start, end, last = part
     while end - start > length:
-        place = start + max(1, length)
-        while place < end and _continues(text, place):
-            place += 1
+        place = next_cut(text, start + max(1, length), start, end)
         if place >= end:
             break
         yield start, place, Boundary.CHARACTER
         start = place
     yield start, end, last
-
-
-def _continues(text: str, place: int) -> bool:
-    char = text[place]
-    return char in _JOINERS or text[place - 1] == "\u200d" or unicodedata.category(char)[0] == "M"

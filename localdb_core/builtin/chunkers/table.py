@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from localdb_core.builtin.chunkers.code import cut_lines
-from localdb_core.domain import Block, Piece, Span
-from localdb_core.plugin import PluginContext, Sizing
+from localdb_core.builtin.chunkers.code import cut_lines, fitting_lines, fitting_ranges, line_ranges
+from localdb_core.builtin.chunkers.spans import Range, pieces_of
+from localdb_core.domain import Block, Piece
+from localdb_core.plugin import Measure, PluginContext, Sizing
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -42,11 +43,16 @@ def _cut_block(block: Block, sizing: Sizing) -> list[Piece]:
     sizes = sizing.measure([table.header, *("\n" + row for _, row in table.rows)])
     if sizes[0] >= target:
         # A header that fills a chunk cannot be repeated; nothing of it may get lost.
-        return cut_lines(block, target)
-    pieces: list[Piece] = []
-    for group in _groups(table, sizes, target):
-        pieces += _cut_group(block, table, group, sizing)
-    return pieces
+        return fitting_lines(block, sizing)
+    groups = _verified(table, list(_groups(table, sizes, target)), sizing.measure, target)
+    ranges = _cut_rows(block.text, [table.rows[g.start] for g in groups if not g.fits], sizing)
+    placed = [
+        (table.rows[group.start][0], _rebuilt(block, _text(table, group)))
+        for group in groups
+        if group.fits
+    ]
+    placed += zip((start for start, _ in ranges), pieces_of(block, ranges), strict=True)
+    return [piece for _, piece in sorted(placed, key=lambda pair: pair[0])]
 
 
 def _read(text: str) -> _Table | None:
@@ -76,40 +82,58 @@ def _is_rule(cell: str) -> bool:
     return "-" in cell and not cell.strip("- :\t")
 
 
-def _groups(table: _Table, sizes: Sequence[int], target: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that fit beside the header; a row too big alone is its own range."""
+def _groups(table: _Table, sizes: Sequence[int], target: int) -> Iterator[_Group]:
+    """Rows that should fit beside the header; a row too big alone is its own group."""
     header, rows = sizes[0], sizes[1:]
     start, total = 0, header
     for index, size in enumerate(rows):
         if index > start and total + size > target:
-            yield start, index
+            yield _Group(start, index)
             start, total = index, header
         total += size
-    yield start, len(rows)
+    yield _Group(start, len(rows))
 
 
-def _cut_group(block: Block, table: _Table, group: tuple[int, int], sizing: Sizing) -> list[Piece]:
-    start, end = group
-    text = "\n".join([table.header, *(row for _, row in table.rows[start:end])])
-    target = max(1, sizing.target)
-    if sizing.measure([text])[0] <= target:
-        return [_rebuilt(block, text)]
-    if end - start == 1:
-        return _cut_row(block, table.rows[start], target)
-    middle = (start + end) // 2
-    return _cut_group(block, table, (start, middle), sizing) + _cut_group(
-        block, table, (middle, end), sizing
-    )
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Rows from ``start`` to ``end`` under the header; ``fits`` once that was measured."""
+
+    start: int
+    end: int
+    fits: bool = False
+
+
+def _verified(table: _Table, groups: list[_Group], measure: Measure, target: int) -> list[_Group]:
+    """The groups, those above the target halved; each round is one call of the measure."""
+    doubtful = groups
+    settled: list[_Group] = []
+    while doubtful:
+        sizes = measure([_text(table, group) for group in doubtful])
+        halves: list[_Group] = []
+        for group, size in zip(doubtful, sizes, strict=True):
+            if size <= target or group.end - group.start == 1:
+                settled.append(replace(group, fits=size <= target))
+            else:
+                middle = (group.start + group.end) // 2
+                halves += [_Group(group.start, middle), _Group(middle, group.end)]
+        doubtful = halves
+    return sorted(settled, key=lambda group: group.start)
+
+
+def _text(table: _Table, group: _Group) -> str:
+    return "\n".join([table.header, *(row for _, row in table.rows[group.start : group.end])])
 
 
 def _rebuilt(block: Block, text: str) -> Piece:
     return Piece(block_seq=block.seq, block_kind=block.kind, text=text)
 
 
-def _cut_row(block: Block, row: tuple[int, str], target: int) -> list[Piece]:
-    place, line = row
-    before = len(block.text[:place].encode("utf-8", "surrogatepass"))
-    return [
-        replace(piece, span=Span(piece.span.start + before, piece.span.end + before))
-        for piece in cut_lines(replace(block, text=line), target)
+def _cut_rows(text: str, rows: Sequence[tuple[int, str]], sizing: Sizing) -> list[Range]:
+    """Rows too big for a chunk in pieces, like code (L-CHK-52)."""
+    target = max(1, sizing.target)
+    ranges = [
+        (place + start, place + end)
+        for place, line in rows
+        for start, end in line_ranges(line, target)
     ]
+    return fitting_ranges(text, ranges, sizing.measure, target)
