@@ -13,6 +13,7 @@ _HERE: Final = "localdb_core.cli"
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "add": (f"{_HERE}.sources:add", "Add folders, files or addresses and index them."),
+    "db": (f"{_HERE}.db:db", "Show, migrate and pack the database."),
     "document": (f"{_HERE}.documents:document", "List and show indexed documents."),
     "engine": (f"{_HERE}.engine:engine", "Show and rebuild the indexes."),
     "index": (f"{_HERE}.index:index", "Bring the stores up to date with their sources."),

@@ -17,6 +17,7 @@ from localdb_core.domain.uri import printable
 _LAYOUT: Final = re.compile(r"[^\n\t]+")
 """What stands between the characters of a text that only lay it out."""
 _UNITS: Final = ("B", "KB", "MB", "GB", "TB")
+_BINARY_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def line(state: State, text: str = "") -> None:
@@ -82,14 +83,15 @@ def confirm(state: State, question: str) -> bool:
     return False
 
 
-def size(count: int) -> str:
-    """``1.5 MB``: steps of 1024, one decimal."""
+def size(count: int, *, binary: bool = False) -> str:
+    """``1.5 MB``: steps of 1024, one decimal; ``1.5 MiB`` when ``binary``."""
+    units = _BINARY_UNITS if binary else _UNITS
     amount = float(count)
-    for unit in _UNITS[:-1]:
+    for unit in units[:-1]:
         if amount < 1024:
             return f"{amount:.1f} {unit}"
         amount /= 1024
-    return f"{amount:.1f} {_UNITS[-1]}"
+    return f"{amount:.1f} {units[-1]}"
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from localdb_core.config.model import Plugins
     from localdb_core.host.host import Host
     from localdb_core.host.selection import PluginSelection
+    from localdb_core.services.databases import Databases
 
 
 @dataclass
@@ -92,6 +93,12 @@ class State:
 
             self._app = self._open.enter_context(LocalDB.open(self.config_path, self.selection()))
         return self._app
+
+    def databases(self) -> Databases:
+        """The database files, whatever state they are in; nothing is made or opened."""
+        from localdb_core.services.databases import Databases  # sqlite3, pydantic
+
+        return Databases.find(self.config_path, self.host)
 
     @property
     def interactive(self) -> bool:

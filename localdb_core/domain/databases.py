@@ -104,12 +104,14 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class StepEvent:
-    """One step of a migration, told several times: as it begins, goes on and is done.
+    """One step of a migration, told as it begins, before each statement, about every second
+    of a long one, and when it is done.
 
     Attributes:
         version: the version that the step leads to, or back from.
         forward: whether it is a step up.
         done: how many of its ``total`` statements have run.
+        elapsed_ms: time since it began.
         duration_ms: how long it took; None until it is committed.
     """
 
@@ -118,4 +120,50 @@ class StepEvent:
     forward: bool
     done: int
     total: int
+    elapsed_ms: int = 0
     duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationReport:
+    """What a migration or a downgrade did to one file; no steps when there was nothing to do.
+
+    Attributes:
+        steps: how many were applied or undone.
+        plugin: whose database it is; empty for the catalog.
+        staleness_marked: whether documents were marked to be read again.
+        reclaimable: bytes that a vacuum would give back, when it is worth it; else 0.
+        copy: where the file as it was is kept, when something was to be lost.
+    """
+
+    from_version: int
+    to_version: int
+    steps: int
+    plugin: str = ""
+    staleness_marked: bool = False
+    reclaimable: int = 0
+    copy: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumReport:
+    """How much room a vacuum won; sizes of the file and its log in bytes."""
+
+    size_before: int
+    size_after: int
+    duration_ms: int
+
+    @property
+    def reclaimed(self) -> int:
+        """Bytes won; never negative."""
+        return max(0, self.size_before - self.size_after)
+
+    def to_json(self) -> Json:
+        """The object of ``db vacuum --json``."""
+        return {
+            "status": "ok",
+            "size_before_bytes": self.size_before,
+            "size_after_bytes": self.size_after,
+            "bytes_reclaimed": self.reclaimed,
+            "duration_ms": self.duration_ms,
+        }

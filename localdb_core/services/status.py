@@ -69,6 +69,12 @@ class StatusService:
                     f"store {store.name!r}: the {leg} index {engine.name} {reason}; "
                     f"the built-in leg answers; mend it with: localdb engine rebuild {leg}"
                 )
+        stale = self.catalog.resources.stale_count(store.id)
+        if stale:
+            notices.append(
+                f"store {store.name!r}: {stale} documents are to be read again, as a migration "
+                "of the database asks; run: localdb index"
+            )
         return notices + self._embedder_notices(store)
 
     def _embedder_notices(self, store: Store) -> list[str]:

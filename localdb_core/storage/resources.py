@@ -174,6 +174,14 @@ class ResourceTable:
                 found |= {row[0] for row in rows}
         return found
 
+    def stale_count(self, store_id: str) -> int:
+        """How many documents a migration marked to be read again."""
+        with self._db.read() as db:
+            (count,) = db.execute(
+                "SELECT count(*) FROM resources WHERE store_id = ? AND stale <> 0", (store_id,)
+            ).fetchone()
+        return int(count)
+
     def touch(
         self, store_id: str, uri: str, *, size: int | None, mtime_ns: int | None, added_at: str
     ) -> None:

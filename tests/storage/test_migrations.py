@@ -325,7 +325,7 @@ def test_a_long_step_stops_in_the_middle_of_a_statement_when_asked(tmp_path: Pat
         if event.done == 1:
             threading.Timer(0.05, cancel.set).start()
 
-    with runner.alone_with(file) as db, pytest.raises(KeyboardInterrupt):
+    with runner.alone_with(file, timeout_ms=50) as db, pytest.raises(KeyboardInterrupt):
         runner.step_up(db, slow, on_step=stop_at_the_second, cancel=cancel)
 
     assert shape(file) == before
@@ -352,7 +352,7 @@ def test_a_program_that_starts_while_a_file_is_migrated_waits_or_is_told(tmp_pat
     file = make(tmp_path / "file.db", CATALOG)
 
     with (
-        runner.alone_with(file),
+        runner.alone_with(file, timeout_ms=50),
         closing(sqlite3.connect(file, timeout=0.05)) as other,
         pytest.raises(sqlite3.OperationalError, match="locked"),
     ):
@@ -376,8 +376,8 @@ def test_a_copy_is_whole_and_never_replaces_an_older_one(tmp_path: Path) -> None
     file = tmp_path / "file.db"
     Connections(file, first_store="kept").close()
 
-    with runner.alone_with(file) as db:
-        copies = [runner.keep_copy(db, file, 2), runner.keep_copy(db, file, 2)]
+    with runner.alone_with(file, timeout_ms=50) as db:
+        copies = [runner.keep_copy(db, file, 2, cancel=threading.Event()) for _ in range(2)]
 
     assert [copy.name for copy in copies] == ["file.db.v2.bak", "file.db.v2.bak.2"]
     for copy in copies:
@@ -386,6 +386,23 @@ def test_a_copy_is_whole_and_never_replaces_an_older_one(tmp_path: Path) -> None
             assert db.execute("SELECT name FROM stores").fetchall() == [("kept",)]
     restored = shutil.copy(copies[0], tmp_path / "restored.db")
     Connections(Path(restored)).close()
+
+
+def test_packing_and_copying_stop_when_asked_and_leave_everything_as_it_was(
+    tmp_path: Path,
+) -> None:
+    file = make(tmp_path / "file.db", CATALOG)
+    cancel = threading.Event()
+    cancel.set()
+    before = file.read_bytes()
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.vacuum(file, cancel)
+    with runner.alone_with(file, timeout_ms=50) as db, pytest.raises(KeyboardInterrupt):
+        runner.keep_copy(db, file, 2, cancel=cancel)
+
+    assert file.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["file.db"]
 
 
 @pytest.mark.req("L-STO-25")
@@ -401,9 +418,13 @@ def test_a_document_marked_as_stale_is_read_again_once(tmp_path: Path) -> None:
         with app.catalog.connections.write() as db:
             db.execute("UPDATE resources SET stale = 1 WHERE uri LIKE '%a.md'")
 
+        notices = app.status([store]).notices
         plan = {row.uri[-4:]: row for row in app.plan([store])}
         runs = [app.index([store])[0].stats.docs_indexed for _ in range(2)]
+        later = app.status([store]).notices
 
+    assert any("1 documents are to be read again" in notice for notice in notices)
+    assert not any("read again" in notice for notice in later)
     assert plan["a.md"].action == "reparse"
     assert "migration" in plan["a.md"].reason
     assert plan["b.md"].action == "skip"

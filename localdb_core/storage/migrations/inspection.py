@@ -24,7 +24,7 @@ _BROKEN: Final = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 def inspect(path: Path, schema: Schema) -> Inspection:
-    """What a file is. Raises RuntimeStateLocked when it is being migrated right now."""
+    """What a file is; whatever is wrong with it, this does not fail."""
     found = Inspection(path, FileState.ABSENT, schema.chain.head, schema.chain.baseline)
     try:
         if not path.exists() or path.stat().st_size == 0:
@@ -79,9 +79,8 @@ def _refused(found: Inspection, state: FileState, refusal: LocaldbError) -> Insp
 def _broken(found: Inspection, error: sqlite3.DatabaseError) -> Inspection:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _LOCKED:
-        raise RuntimeStateLocked(
-            f"another process is migrating {found.path}; wait for it and try again"
-        ) from error
+        busy = f"another process is migrating {found.path}; wait for it and try again"
+        return _refused(found, FileState.UNREADABLE, RuntimeStateLocked(busy))
     if code in _BROKEN or isinstance(error, sqlite3.OperationalError) and "no such" in str(error):
         return _refused(found, FileState.DAMAGED, damaged(found.path, error))
     return _refused(found, FileState.UNREADABLE, _unreadable(found.path, error))

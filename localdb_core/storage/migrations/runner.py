@@ -1,6 +1,6 @@
 """Stepping a database file up or down, alone with it, one transaction for each step.
 
-    with alone_with(path) as db:
+    with alone_with(path, timeout_ms=2000) as db:
         step_up(db, CATALOG, on_step=show, cancel=event)
 
 A kill at any moment leaves the file at the version of the last whole step.
@@ -14,13 +14,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from localdb_core.domain.databases import Applied, Inspection, StepEvent
+from localdb_core.domain.databases import Inspection, StepEvent
 from localdb_core.domain.errors import InternalError, InvalidRequest, RuntimeStateLocked
-from localdb_core.plugin import Migration
-from localdb_core.storage.connections import BUSY_TIMEOUT_MS, connect, translated
+from localdb_core.storage.connections import connect, translated
 from localdb_core.storage.migrations import records
 from localdb_core.storage.migrations.chain import Schema
 
@@ -35,9 +35,18 @@ _FORBIDDEN: Final = frozenset(
 )
 """What would break the step's transaction, or reach another file."""
 
+_FAULTS: Final = frozenset(
+    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_AUTH}
+    | {sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE}
+)
+"""The step itself is wrong, or wrong for this file."""
+
+_SILENCE: Final = 1.0
+"""Seconds without a word inside of one statement."""
+
 
 @contextlib.contextmanager
-def alone_with(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> Iterator[sqlite3.Connection]:
+def alone_with(path: Path, *, timeout_ms: int) -> Iterator[sqlite3.Connection]:
     """A connection that nobody else can have beside it, until the block ends.
 
     Every open localdb holds a shared lock on its database, so one that indexes or serves
@@ -71,11 +80,13 @@ def step_up(
     """
     steps = schema.chain.after(records.read(db)[-1].version)
     for step in steps:
-        with _transaction(db, step.version, cancel):
-            _run(db, step, step.up, forward=True, on_step=on_step)
+        teller = _Teller(step.version, step.name, True, len(step.up), on_step)
+        with _transaction(db, teller, cancel):
+            _run(db, step.up, teller)
             if step.kind == "rebuild" and db.execute("PRAGMA foreign_key_check").fetchone():
                 raise InternalError(f"schema version {step.version} leaves rows without owners")
             records.add(db, [step])
+        teller.finished()
     return len(steps)
 
 
@@ -88,10 +99,22 @@ def step_down(
     """
     rows = [row for row in records.read(db) if row.version > target]
     for row in reversed(rows):
-        with _transaction(db, row.version, cancel):
-            _run(db, row, records.way_down(row), forward=False, on_step=on_step)
+        statements = records.way_down(row)
+        teller = _Teller(row.version, row.name, False, len(statements), on_step)
+        with _transaction(db, teller, cancel):
+            _run(db, statements, teller)
             records.remove(db, row.version)
+        teller.finished()
     return len(rows)
+
+
+def reclaimable(db: sqlite3.Connection) -> int:
+    """Bytes that a vacuum would give back; 0 when it is less than a tenth of the file."""
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int(free * size) if free * 10 > pages else 0
 
 
 def check_target(found: Inspection, target: int | None) -> int:
@@ -119,15 +142,53 @@ def check_target(found: Inspection, target: int | None) -> int:
     return wanted
 
 
-def keep_copy(db: sqlite3.Connection, path: Path, version: int) -> Path:
+@contextlib.contextmanager
+def stoppable(
+    db: sqlite3.Connection, cancel: threading.Event, *, tick: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Statements in the block are given up when ``cancel`` is set; ``tick`` is called often.
+
+    Raises KeyboardInterrupt when that happens.
+    """
+
+    def look() -> int:
+        tick()
+        return int(cancel.is_set())
+
+    if cancel.is_set():
+        raise KeyboardInterrupt
+    db.set_progress_handler(look, _INSTRUCTIONS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if cancel.is_set():
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def vacuum(path: Path, cancel: threading.Event) -> None:
+    """Write a file anew without its gaps; others may read it meanwhile, but not write.
+
+    Raises StorageUnavailable, RuntimeStateLocked, and KeyboardInterrupt when ``cancel`` is
+    set; the file is as it was then.
+    """
+    with contextlib.closing(connect(path, readonly=False)) as db, translated(path):
+        with stoppable(db, cancel):
+            db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def keep_copy(db: sqlite3.Connection, path: Path, version: int, *, cancel: threading.Event) -> Path:
     """A copy of the whole file beside it, named after its version; complete or not there.
 
-    Raises StorageUnavailable when there is no room.
+    Raises as :func:`vacuum`.
     """
     target = _unused(path.with_name(f"{path.name}.v{version}.bak"))
     fresh = target.with_name(f"{target.name}.new")
     try:
-        with translated(path):
+        with translated(path), stoppable(db, cancel):
             fresh.unlink(missing_ok=True)
             db.execute("VACUUM INTO ?", (str(fresh),))
         with open(fresh, "rb+") as file:
@@ -146,56 +207,73 @@ def _unused(wanted: Path) -> Path:
     return found
 
 
+@dataclass
+class _Teller:
+    """Tells how far one step is, from its own loop and from inside of a long statement."""
+
+    version: int
+    name: str
+    forward: bool
+    total: int
+    on_step: OnStep
+    done: int = 0
+    _began: float = field(default_factory=time.monotonic)
+    _told: float = 0.0
+
+    def tell(self) -> None:
+        self._told = time.monotonic()
+        self.on_step(self._event())
+
+    def tick(self) -> None:
+        """Called very often."""
+        if time.monotonic() - self._told >= _SILENCE:
+            self.tell()
+
+    def finished(self) -> None:
+        event = self._event()
+        self.on_step(replace(event, done=self.total, duration_ms=event.elapsed_ms))
+
+    def _event(self) -> StepEvent:
+        elapsed = int((time.monotonic() - self._began) * 1000)
+        return StepEvent(self.version, self.name, self.forward, self.done, self.total, elapsed)
+
+
 @contextlib.contextmanager
-def _transaction(db: sqlite3.Connection, version: int, cancel: threading.Event) -> Iterator[None]:
-    """One step: all of it or nothing, and stopped when ``cancel`` is set."""
-    if cancel.is_set():
-        raise KeyboardInterrupt
+def _transaction(
+    db: sqlite3.Connection, teller: _Teller, cancel: threading.Event
+) -> Iterator[None]:
+    """One step: all of it or nothing."""
     db.execute("BEGIN EXCLUSIVE")
-    db.set_progress_handler(lambda: int(cancel.is_set()), _INSTRUCTIONS)
     try:
-        yield
+        with stoppable(db, cancel, tick=teller.tick):
+            yield
     except BaseException as error:
-        db.set_progress_handler(None, 0)
         if db.in_transaction:
             db.execute("ROLLBACK")
-        if cancel.is_set():
-            raise KeyboardInterrupt from error
         if isinstance(error, sqlite3.DatabaseError) and not _of_the_surroundings(error):
             raise InternalError(
-                f"the step of schema version {version} failed and was rolled back: {error}"
+                f"the step of schema version {teller.version} ({teller.name}) failed and was "
+                f"rolled back: {error}"
             ) from error
         raise
-    db.set_progress_handler(None, 0)
     db.execute("COMMIT")
 
 
 def _of_the_surroundings(error: sqlite3.DatabaseError) -> bool:
     """A full disk, a lock, a damaged file: translated elsewhere."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    ours = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_AUTH)
-    return code not in (*ours, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE)
+    return code not in _FAULTS
 
 
-def _run(
-    db: sqlite3.Connection,
-    step: Migration | Applied,
-    statements: Sequence[str],
-    *,
-    forward: bool,
-    on_step: OnStep,
-) -> None:
-    started = time.monotonic()
-    total = len(statements)
+def _run(db: sqlite3.Connection, statements: Sequence[str], teller: _Teller) -> None:
     db.set_authorizer(_authorize)
     try:
         for done, statement in enumerate(statements):
-            on_step(StepEvent(step.version, step.name, forward, done, total))
+            teller.done = done
+            teller.tell()
             db.execute(statement)
     finally:
         db.set_authorizer(None)
-    took = int((time.monotonic() - started) * 1000)
-    on_step(StepEvent(step.version, step.name, forward, total, total, took))
 
 
 def _authorize(action: int, *_: str | None) -> int:
