@@ -13,6 +13,7 @@ from typing import Self
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
 from localdb_core.config.paths import Paths, find_config
+from localdb_core.config.plugins import selection_of
 from localdb_core.config.scaffold import is_untouched, make_folders, write_config
 from localdb_core.domain.events import Event
 from localdb_core.domain.reports import IndexReport, PlanRow, StatusReport
@@ -109,7 +110,8 @@ class LocalDB:
         # L-CFG-24: only the generated config brings a store along, and only with a new file.
         first_store = DEFAULT_STORE if is_untouched(path) else None
         app = cls(config, paths, host=host, first_store=first_store)
-        app.selection = selection or app.selection
+        if host is None:
+            app.selection = selection or selection_of(config.plugins, os.environ)
         return app
 
     @property

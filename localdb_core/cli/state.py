@@ -56,27 +56,24 @@ class State:
 
     def selection(self) -> PluginSelection:
         """Which plugins the command line, the environment and the config allow."""
-        from localdb_core.config.paths import find_config
-        from localdb_core.host.selection import PluginSelection
+        from localdb_core.config.plugins import selection_of
 
-        written = self._written_plugins(find_config(self.config_path))
-        return PluginSelection.from_inputs(
-            environ=os.environ,
+        return selection_of(
+            self._written_plugins(),
+            os.environ,
             switches=self.switches,
-            disable=written.disable if written else (),
-            only=written.only if written else None,
-            pin=written.pin if written else None,
             no_plugins=self.no_plugins,
             strict=self.strict_plugins,
         )
 
-    def _written_plugins(self, config_file: Path) -> Plugins | None:
-        """The config's section about plugins; None before the first run."""
-        if not config_file.exists():
-            return None
+    def _written_plugins(self) -> Plugins:
+        """The config's section about plugins; the default one before the first run."""
         from localdb_core.config.load import load_config
+        from localdb_core.config.model import Plugins
+        from localdb_core.config.paths import find_config
 
-        return load_config(config_file).plugins
+        path = find_config(self.config_path)
+        return load_config(path).plugins if path.exists() else Plugins()
 
     def host(self) -> Host:
         """The host with its plugins loaded, once."""

@@ -10,13 +10,13 @@ Call ``divert_stdout`` before loading when standard output matters: plugins prin
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Self, cast
 
-from localdb_core.domain.errors import InvalidConfig, PluginError
+from localdb_core.domain.errors import InvalidConfig, InvalidRequest, PluginError
 from localdb_core.host.calls import Calls
 from localdb_core.host.conflicts import Conflict, find_conflicts, shadowed_parsers
 from localdb_core.host.discovery import Candidate, discover
@@ -24,6 +24,7 @@ from localdb_core.host.firstparty import CORE, CORE_DISTRIBUTION, DEFAULT_PARSER
 from localdb_core.host.gate import Verdict, judge
 from localdb_core.host.guard import NOTICE_AFTER, Incompatible, Meter, plugin_traceback
 from localdb_core.host.loader import load, new_manager
+from localdb_core.host.mentions import complaint
 from localdb_core.host.registry import Registry
 from localdb_core.host.selection import PluginSelection
 from localdb_core.host.settings import plugin_settings
@@ -51,6 +52,7 @@ class Host:
         statuses: what became of each plugin, built-in first, then by name.
         conflicts: judged by the default parser order; :meth:`conflicts_for` by another.
         infos: what each loaded plugin says about itself.
+        notices: names in the config or the environment that no plugin has.
     """
 
     registry: Registry
@@ -59,6 +61,7 @@ class Host:
     infos: Mapping[str, PluginInfo]
     selection: PluginSelection
     verdicts: tuple[Verdict, ...] = ()
+    notices: tuple[str, ...] = ()
 
     @classmethod
     def load(
@@ -72,9 +75,10 @@ class Host:
         """Load what the selection admits. A broken plugin costs its own components only.
 
         ``extra`` registers modules directly under a name, past the selection;
-        tests use it together with ``no_plugins``.
+        tests use it together with ``no_plugins``. Raises InvalidRequest for a plugin to
+        leave out (``-P``) that nobody has.
         """
-        verdicts = _verdicts(selection, taken=[name for name, _ in extra])
+        verdicts, notices = _judged_names(selection, taken=[name for name, _ in extra])
         loading = _Loading(notice_after)
         if builtins:
             loading.add(_BUILTIN)
@@ -89,12 +93,14 @@ class Host:
         statuses += [_left_out(v) for v in verdicts if v.state != "admitted"]
         statuses.sort(key=lambda status: (status.name != CORE, status.name, status.distribution))
         registry = replace(offered, plugins=tuple(statuses))
-        return cls(registry, tuple(statuses), conflicts, loading.infos, selection, verdicts)
+        return cls(
+            registry, tuple(statuses), conflicts, loading.infos, selection, verdicts, notices
+        )
 
     @classmethod
     def scan(cls, selection: PluginSelection, *, builtins: bool = True) -> Self:
         """What is installed, from package metadata alone; nothing is imported."""
-        verdicts = _verdicts(selection)
+        verdicts, notices = _judged_names(selection)
         statuses = [_status(_BUILTIN, "found")] if builtins else []
         statuses += [
             _status(v.candidate, "found") if v.state == "admitted" else _left_out(v)
@@ -102,7 +108,7 @@ class Host:
         ]
         registry = Registry(plugins=tuple(statuses))
         conflicts = find_conflicts(registry, verdicts)
-        return cls(registry, tuple(statuses), conflicts, {}, selection, verdicts)
+        return cls(registry, tuple(statuses), conflicts, {}, selection, verdicts, notices)
 
     def conflicts_for(self, parsers: Sequence[str]) -> tuple[Conflict, ...]:
         """The conflicts under another ``defaults.indexing.parsers``."""
@@ -115,7 +121,8 @@ class Host:
         """
         if not self.selection.strict:
             return
-        faults = [f"plugin {s.name} is {s.state}: {s.error}" for s in self.statuses if s.broken]
+        faults = [*self.notices]
+        faults += [f"plugin {s.name} is {s.state}: {s.error}" for s in self.statuses if s.broken]
         faults += [
             f"{conflict.kind} {conflict.key} is contested by {', '.join(conflict.losers)}"
             for conflict in self.conflicts_for(parsers)
@@ -213,16 +220,37 @@ class _Loading:
         ]
 
 
-def _verdicts(selection: PluginSelection, taken: Collection[str] = ()) -> tuple[Verdict, ...]:
-    """The gate's answers; ``taken`` names belong to modules that were handed over."""
+def _judged_names(
+    selection: PluginSelection, taken: Collection[str] = ()
+) -> tuple[tuple[Verdict, ...], tuple[str, ...]]:
+    """The gate's answers, and what is wrong with the names that were written.
+
+    ``taken`` names belong to modules that were handed over.
+    """
     if selection.no_plugins:  # spares the search as well
-        return ()
-    return tuple(
+        return (), ()
+    candidates = discover()
+    notices = tuple(_complaints(selection, candidates, taken))
+    for notice in notices:
+        _LOG.warning("%s", notice)
+    verdicts = (
         Verdict(v.candidate, "disabled", "a module was handed over under this name")
         if v.candidate.name in taken
         else v
-        for v in judge(discover(), selection)
+        for v in judge(candidates, selection)
     )
+    return tuple(verdicts), notices
+
+
+def _complaints(
+    selection: PluginSelection, candidates: Sequence[Candidate], taken: Collection[str]
+) -> Iterator[str]:
+    for mention in selection.mentions:
+        said = complaint(mention, candidates, taken)
+        if said and mention.typed:
+            raise InvalidRequest(said)
+        if said:
+            yield said
 
 
 def _handed_over(name: str, module: ModuleType) -> Candidate:
