@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import click
 
-from localdb_core.cli import render, scope
+from localdb_core.cli import filters, render, scope
 from localdb_core.cli.command import Command
 from localdb_core.cli.state import State, pass_state
+from localdb_core.domain.chunk import Chunk
 from localdb_core.domain.citation import Citation
 from localdb_core.domain.query import Explanation, SearchMode, SearchRequest, SearchResult
 from localdb_core.domain.snippet import cut
 from localdb_core.domain.uri import display
 
 _MOST: Final = 100
+
+Around = tuple[list[Chunk], list[Chunk]]
+"""What stands before and after a result."""
 
 
 @click.command(
@@ -26,6 +30,7 @@ _MOST: Final = 100
     examples=[
         "localdb search how do I renew the lease",
         "localdb search --mode keyword --limit 10 invoice 4711",
+        "localdb search --under ~/contracts --after 2026-01-01 notice period",
         "localdb search --store work --explain --json quarterly report",
     ],
 )
@@ -57,17 +62,26 @@ _MOST: Final = 100
     metavar="NAME",
     help="Let this installed ranker order the best results; none leaves the configured one out.",
 )
+@click.option(
+    "--context",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Also show N passages before and after each result.",
+)
+@filters.options
 @click.option("--explain", is_flag=True, help="Show ranks, scores and who answered.")
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @pass_state
 def search(
-    state: State, *, limit: int, content_length: int, mode: str, ranker: str | None,
-    explain: bool, words: tuple[str, ...],
+    state: State, /, *, limit: int, content_length: int, mode: str, ranker: str | None,
+    context: int, explain: bool, words: tuple[str, ...], **narrowed: Any,
 ) -> None:  # fmt: skip
     """Search the stores; each result says where it stands.
 
     Options come before the query: everything from its first word on is query text.
     """
+    # Any: the values of the filters' options
     if limit < 1:
         raise click.UsageError("--limit must be greater than zero")
     query = " ".join(words)
@@ -78,30 +92,61 @@ def search(
         limit=min(limit, _MOST),
         mode=SearchMode(mode),
         ranker=ranker,
+        filters=filters.chosen(state, stores, narrowed),
     )
     result = state.app().search.search(request)
     for notice in dict.fromkeys(result.notices):
         render.note(state, notice)
+    around = [_around(state, hit, context) for hit in result.citations] if context else []
     if state.json:
-        render.data(state, _json(result, explain=explain))
+        render.data(state, _json(result, around, explain=explain))
     else:
-        _lines(state, result, query=query, cap=content_length, explain=explain)
+        _lines(state, result, around, query=query, cap=content_length, explain=explain)
 
 
-def _json(result: SearchResult, *, explain: bool) -> dict[str, Any]:  # Any: JSON values
+def _around(state: State, hit: Citation, count: int) -> Around:
+    app = state.app()
+    return app.documents.neighbours(app.stores.resolve(hit.store.id), hit.chunk, count)
+
+
+def _json(
+    result: SearchResult, around: Sequence[Around], *, explain: bool
+) -> dict[str, Any]:  # Any: JSON values
     shown: dict[str, Any] = {"citations": [hit.to_json() for hit in result.citations]}
+    if around:
+        shown["context"] = [
+            {"before": [_passage(c) for c in before], "after": [_passage(c) for c in after]}
+            for before, after in around
+        ]
     if explain and result.explanation is not None:
         shown["explain"] = result.explanation.to_json()
     return shown
 
 
-def _lines(state: State, result: SearchResult, *, query: str, cap: int, explain: bool) -> None:
+def _passage(chunk: Chunk) -> dict[str, Any]:  # Any: JSON values
+    return {"chunk_id": chunk.id, "heading_path": list(chunk.heading_path), "text": chunk.text}
+
+
+def _lines(
+    state: State,
+    result: SearchResult,
+    around: Sequence[Around],
+    *,
+    query: str,
+    cap: int,
+    explain: bool,
+) -> None:
     explanation = result.explanation if explain else None
     if not result.citations:
         render.line(state, f"No results for '{query}'.")
     for number, hit in enumerate(result.citations, start=1):
+        before, after = around[number - 1] if around else ((), ())
         render.line(state, f"{number}. {place(hit)}")
-        render.line(state, f"   {snippet(hit, cap)}")
+        for chunk in before:
+            render.line(state, f"   - {snippet(chunk.text, cap)}")
+        render.line(state, f"   {snippet(hit.chunk.text, cap)}")
+        for chunk in after:
+            render.line(state, f"   - {snippet(chunk.text, cap)}")
         if explanation is not None and number <= len(explanation.hits):
             render.line(state, f"   {_scores(explanation.hits[number - 1])}")
         render.line(state)
@@ -115,9 +160,9 @@ def place(hit: Citation) -> str:
     return " > ".join((display(hit.resource.uri), *hit.headings)) + page
 
 
-def snippet(hit: Citation, cap: int) -> str:
-    """The beginning of the passage in one line."""
-    kept, shortened = cut(" ".join(hit.chunk.text.split()), cap)
+def snippet(text: str, cap: int) -> str:
+    """The beginning of a passage in one line."""
+    kept, shortened = cut(" ".join(text.split()), cap)
     return f"{kept}…" if shortened else kept
 
 

@@ -25,7 +25,9 @@ class SearchMode(StrEnum):
 class Filters:
     """Conditions every hit must meet; all None means no filter.
 
-    ``fetched_after`` and ``fetched_before`` are RFC 3339 and inclusive.
+    ``fetched_after`` and ``fetched_before`` are RFC 3339 in UTC and inclusive.
+    ``metadata`` holds Dublin Core names with the value each must have, one of its
+    values for a repeated field; ASCII letters in any case.
     """
 
     mime: str | None = None
@@ -35,6 +37,7 @@ class Filters:
     source_id: str | None = None
     resource_id: str | None = None
     policy_version: str | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         return self != Filters()

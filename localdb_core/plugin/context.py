@@ -111,8 +111,21 @@ class DocumentService(Protocol):
         """The document's text, block texts joined by a blank line."""
         ...
 
-    def chunks(self, store: Store, resource_id: str) -> list[Chunk]:
-        """Every chunk in storage order."""
+    def chunks(
+        self, store: Store, resource_id: str, *, offset: int = 0, limit: int | None = None
+    ) -> list[Chunk]:
+        """Chunks in storage order, all of them or one page."""
+        ...
+
+    def position(
+        self,
+        store: Store,
+        resource_id: str,
+        *,
+        chunk_id: str | None = None,
+        block_seq: int | None = None,
+    ) -> int | None:
+        """Where in storage order a chunk stands, or the first at or after a block."""
         ...
 
     def chunk_count(self, store: Store, resource_id: str) -> int:

@@ -60,6 +60,8 @@ class Legs:
         answered, reason = engine.name, None
         if engine.owned is None or question.allowed.sql:
             answered = OWN_LEGS[leg]
+            if engine.owned is not None:
+                reason = f"a narrowed search is not for {engine.name}"
             hits = self._own(store, leg, question)
         else:
             try:

@@ -8,6 +8,7 @@ from localdb_core.storage.connections import Connections
 from localdb_core.storage.jobs import JobTable
 from localdb_core.storage.ledger import Ledger
 from localdb_core.storage.legs import ExactLeg, KeywordLeg
+from localdb_core.storage.passages import PassageTable
 from localdb_core.storage.resources import ResourceTable
 from localdb_core.storage.stores import SourceTable, StoreTable
 from localdb_core.storage.vectors import VectorTable
@@ -29,6 +30,7 @@ class Catalog:
         self.stores = StoreTable(self.connections)
         self.sources = SourceTable(self.connections)
         self.resources = ResourceTable(self.connections)
+        self.passages = PassageTable(self.connections)
         self.vectors = VectorTable(self.connections)
         self.ledger = Ledger(self.connections)
         self.jobs = JobTable(self.connections)

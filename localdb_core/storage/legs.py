@@ -15,6 +15,7 @@ from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.query import Fence, Filters
 from localdb_core.plugin import Scored
 from localdb_core.storage.connections import Connections
+from localdb_core.storage.stores import is_unicode
 from localdb_core.storage.vectors import VectorTable
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ _ENGLISH = (
 )
 STOP_WORDS = frozenset(_ENGLISH.split())
 _WORD = re.compile(r"\w+")
+
+# What cannot be read counts as an empty document (L-STO-07), so it must not be an error here.
+_METADATA = (
+    "CASE WHEN json_valid(r.metadata_json) THEN EXISTS ("
+    "SELECT 1 FROM json_each(r.metadata_json) f WHERE f.key = ? AND (f.atom = ? COLLATE NOCASE"
+    " OR f.type = 'array' AND EXISTS (SELECT 1 FROM json_each(f.value) v"
+    " WHERE v.atom = ? COLLATE NOCASE))) END"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,11 @@ class Allowed:
         if filters.uri_prefix is not None:
             tests.append("substr(r.uri, 1, length(?)) = ?")
             keys += [filters.uri_prefix, filters.uri_prefix]
+        for name, value in filters.metadata:
+            tests.append(_METADATA)
+            keys += [name, value, value]
+        if not all(is_unicode(key) for key in keys):  # SQLite cannot take it, so none has it
+            return cls(" AND 0")
         if fence is not None:
             import json
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from localdb_core.domain.chunk import Chunk
 from localdb_core.domain.resource import Block, Resource
 from localdb_core.storage.connections import Connections
-from localdb_core.storage.decode import block_of, chunk_of, resource_of
+from localdb_core.storage.decode import chunk_of, resource_of
 from localdb_core.storage.encoding import pack
 
 if TYPE_CHECKING:
@@ -109,40 +109,6 @@ class ResourceTable:
                 (*keys, limit, min(offset, 2**62)),
             )
             return [resource_of(row) for row in rows], total
-
-    def blocks(self, store_id: str, resource_id: str) -> list[Block]:
-        """The resource's blocks in order."""
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT b.* FROM blocks b JOIN resources r ON r.rid = b.resource_rid"
-                " WHERE r.store_id = ? AND r.id = ? ORDER BY b.seq",
-                (store_id, resource_id),
-            )
-            return [block_of(row) for row in rows]
-
-    def chunks(self, store_id: str, resource_id: str) -> list[Chunk]:
-        """Every chunk in storage order (L-MCP-16)."""
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT c.*, r.id AS resource_id FROM chunks c"
-                " JOIN resources r ON r.rid = c.resource_rid"
-                " WHERE r.store_id = ? AND r.id = ? ORDER BY c.block_seq, c.seq_in_block",
-                (store_id, resource_id),
-            )
-            found = [chunk_of(row) for row in rows]
-        return sorted(
-            found, key=lambda c: (c.block_seq, c.seq_in_block, c.span.start, c.span.end, c.id)
-        )
-
-    def chunk_count(self, store_id: str, resource_id: str) -> int:
-        """How many chunks the resource has."""
-        with self._db.read() as db:
-            (count,) = db.execute(
-                "SELECT count(*) FROM chunks c JOIN resources r ON r.rid = c.resource_rid"
-                " WHERE r.store_id = ? AND r.id = ?",
-                (store_id, resource_id),
-            ).fetchone()
-        return int(count)
 
     def hits(self, store_id: str, chunk_ids: Sequence[str]) -> dict[str, tuple[Chunk, Resource]]:
         """Chunks by id with their resources; ids the catalog does not know are left out."""

@@ -94,8 +94,20 @@ class Documents:
     def text(self, store, resource_id):
         return self._library.texts[resource_id]
 
-    def chunks(self, store, resource_id):
-        return list(self._library.pieces[resource_id])
+    def chunks(self, store, resource_id, *, offset=0, limit=None):
+        found = self._in_order(resource_id)[offset:]
+        return found if limit is None else found[:limit]
+
+    def position(self, store, resource_id, *, chunk_id=None, block_seq=None):
+        for place, chunk in enumerate(self._in_order(resource_id)):
+            if chunk.id == chunk_id or (block_seq is not None and chunk.block_seq >= block_seq):
+                return place
+        return None
+
+    def _in_order(self, resource_id):
+        return sorted(
+            self._library.pieces[resource_id], key=lambda c: (c.block_seq, c.seq_in_block)
+        )
 
     def chunk_count(self, store, resource_id):
         return len(self._library.pieces[resource_id])

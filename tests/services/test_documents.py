@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from localdb_core.app import LocalDB
+from localdb_core.domain.errors import InvalidRequest
+from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Store
 from localdb_core.testing.app import make_app
 
@@ -110,3 +113,77 @@ def test_a_document_in_two_stores_is_found_in_both(app: LocalDB, store: Store) -
 @pytest.mark.parametrize("resource_id", ["", "f" * 64, "\ud800", "%", "x\x00y", "é" * 9999])
 def test_an_unknown_id_finds_nothing(app: LocalDB, store: Store, resource_id: str) -> None:
     assert app.documents.find(resource_id, [store]) is None
+
+
+# --- Around a chunk ---
+
+
+@pytest.fixture(scope="module")
+def novel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalDB]:
+    """One document: a heading, a block of many chunks, another block."""
+    folder = tmp_path_factory.mktemp("novel")
+    long = " ".join(f"Sentence {n} tells what the heron saw in the reeds." for n in range(80))
+    (folder / "novel.md").write_text(f"# Reeds\n\n{long}\n\n# End\n\nThe heron flew.\n")
+    with make_app(folder / "home") as app:
+        store = app.stores.resolve("default")
+        app.sources.add(store, str(folder / "novel.md"))
+        app.index([store])
+        yield app
+
+
+@pytest.mark.req("L-SRCH-22")
+def test_neighbours_of_every_chunk_are_those_of_the_whole_sequence(novel: LocalDB) -> None:
+    store = novel.stores.resolve("default")
+    (row,), _ = novel.documents.page(store, source_id=None, offset=0, limit=1)
+    chunks = novel.documents.chunks(store, row.id)
+    assert len(chunks) > 4
+
+    for place, chunk in enumerate(chunks):
+        assert novel.documents.position(store, row.id, chunk_id=chunk.id) == place
+        for count in (0, 1, 3, 10**9):
+            before, after = chunks[max(0, place - count) : place], chunks[place + 1 :][:count]
+            assert novel.documents.neighbours(store, chunk, count) == (before, after)
+
+            inside = novel.documents.neighbours(store, chunk, count, within_block=True)
+            assert inside == (
+                [c for c in before if c.block_seq == chunk.block_seq],
+                [c for c in after if c.block_seq == chunk.block_seq],
+            )
+
+
+@pytest.mark.req("L-SRCH-22")
+def test_blocks_come_as_a_whole_sequence_or_near_a_number(novel: LocalDB) -> None:
+    store = novel.stores.resolve("default")
+    (row,), _ = novel.documents.page(store, source_id=None, offset=0, limit=1)
+
+    blocks = novel.documents.blocks(store, row.id)
+
+    assert [block.text[:11] for block in blocks] == ["Reeds", "Sentence 0 ", "End", "The heron f"]
+    assert novel.documents.blocks_near(store, row.id, 1, 1) == blocks[:3]
+    assert novel.documents.blocks_near(store, row.id, 3, 0) == blocks[3:]
+    assert novel.documents.blocks_near(store, row.id, 99, 1) == []
+    assert novel.documents.blocks(store, "nobody") == []
+
+
+@pytest.mark.req("L-SRCH-22")
+def test_a_chunk_that_is_gone_has_no_neighbours_and_no_count_is_negative(novel: LocalDB) -> None:
+    store = novel.stores.resolve("default")
+    (row,), _ = novel.documents.page(store, source_id=None, offset=0, limit=1)
+    chunk = replace(novel.documents.chunks(store, row.id)[0], id=ChunkId("gone"))
+
+    assert novel.documents.neighbours(store, chunk, 5) == ([], [])
+    with pytest.raises(InvalidRequest):
+        novel.documents.neighbours(store, chunk, -1)
+    with pytest.raises(InvalidRequest):
+        novel.documents.blocks_near(store, row.id, 0, -1)
+
+
+@pytest.mark.parametrize(("offset", "limit"), [(0, 2), (1, 1), (3, 5), (2**70, 1), (1, None)])
+def test_a_page_of_chunks_is_a_slice_of_all(novel: LocalDB, offset: int, limit: int | None) -> None:
+    store = novel.stores.resolve("default")
+    (row,), _ = novel.documents.page(store, source_id=None, offset=0, limit=1)
+    chunks = novel.documents.chunks(store, row.id)
+
+    page = novel.documents.chunks(store, row.id, offset=offset, limit=limit)
+
+    assert page == chunks[offset:][:limit]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from localdb_core.builtin.tools.answer import bounded, find_document, pretty, services
 from localdb_core.builtin.tools.arguments import GetChunksArguments
-from localdb_core.domain import Chunk, ChunkNotFound, InvalidRequest
+from localdb_core.domain import Chunk, ChunkNotFound, InvalidRequest, Store
 from localdb_core.plugin import ToolContext, ToolResult
 
 DEFAULT_LIMIT: Final = 50
@@ -36,15 +35,15 @@ class GetChunksTool:
         bounded("offset", arguments.offset, default=0, least=0)
         bounded("anchor_block_seq", arguments.anchor_block_seq, default=0, least=0)
         store, resource = find_document(self._app, arguments.resource_id, store=arguments.store)
-        chunks = sorted(self._app.documents.chunks(store, resource.id), key=_storage_order)
-        window = _window(chunks, arguments, limit)
-        page = chunks[window.offset : window.offset + limit]
+        total = self._app.documents.chunk_count(store, resource.id)
+        window = self._window(store, arguments, total=total, limit=limit)
+        page = self._app.documents.chunks(store, resource.id, offset=window.offset, limit=limit)
         answer = {
             "resource_id": resource.id,
             "uri": resource.uri,
             "title": resource.metadata.title,
             "store": store.ref.to_json(),
-            "total_chunks": len(chunks),
+            "total_chunks": total,
             "offset": window.offset,
             "limit": limit,
             "returned": len(page),
@@ -53,6 +52,20 @@ class GetChunksTool:
         }
         return ToolResult(pretty(answer))
 
+    def _window(
+        self, store: Store, arguments: GetChunksArguments, *, total: int, limit: int
+    ) -> Window:
+        wanted, block = arguments.anchor_chunk_id, arguments.anchor_block_seq
+        if wanted is None and block is None:
+            return Window(arguments.offset or 0)
+        document = arguments.resource_id
+        position = self._app.documents.position(store, document, chunk_id=wanted, block_seq=block)
+        if position is not None:
+            return centred(position, total=total, limit=limit)
+        if wanted is not None:
+            raise ChunkNotFound(f"no chunk '{wanted}' in document '{document}'")
+        raise ChunkNotFound(f"no chunk at or after block {block} in '{document}'")
+
 
 def centred(position: int, *, total: int, limit: int) -> Window:
     """A window of ``limit`` chunks around a position, moved inwards at the edges."""
@@ -60,34 +73,11 @@ def centred(position: int, *, total: int, limit: int) -> Window:
     return Window(start, position - start)
 
 
-def _window(chunks: Sequence[Chunk], arguments: GetChunksArguments, limit: int) -> Window:
-    position = _anchor(chunks, arguments)
-    if position is None:
-        return Window(arguments.offset or 0)
-    return centred(position, total=len(chunks), limit=limit)
-
-
-def _anchor(chunks: Sequence[Chunk], arguments: GetChunksArguments) -> int | None:
-    wanted, block = arguments.anchor_chunk_id, arguments.anchor_block_seq
-    if wanted is None and block is None:
-        return None
-    for position, chunk in enumerate(chunks):
-        if chunk.id == wanted or (block is not None and chunk.block_seq >= block):
-            return position
-    if wanted is not None:
-        raise ChunkNotFound(f"no chunk '{wanted}' in document '{arguments.resource_id}'")
-    raise ChunkNotFound(f"no chunk at or after block {block} in '{arguments.resource_id}'")
-
-
 def _check_exclusive(arguments: GetChunksArguments) -> None:
     ways = ("offset", "anchor_chunk_id", "anchor_block_seq")
     given = [way for way in ways if getattr(arguments, way) is not None]
     if len(given) > 1:
         raise InvalidRequest(f"{' and '.join(given)} are mutually exclusive; pass one of them")
-
-
-def _storage_order(chunk: Chunk) -> tuple[int, int, int, int, str]:
-    return (chunk.block_seq, chunk.seq_in_block, chunk.span.start, chunk.span.end, chunk.id)
 
 
 def _row(chunk: Chunk) -> dict[str, Any]:  # Any: JSON values
