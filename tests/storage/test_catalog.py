@@ -174,7 +174,7 @@ def test_nothing_can_be_written_through_a_reader(app: LocalDB) -> None:
 def prepared(app: LocalDB, store: Store) -> PreparedDocument:
     """A document of the store as the pipeline would commit it once more."""
     (resource, *_), _ = app.documents.page(store, source_id=None, offset=0, limit=1)
-    table = app.catalog.resources
+    table = app.catalog.passages
     chunks = tuple(table.chunks(store.id, resource.id))
     blocks = tuple(table.blocks(store.id, resource.id))
     return PreparedDocument(resource, blocks, chunks, trails=tuple("" for _ in chunks))
