@@ -217,6 +217,7 @@ def test_no_row_of_another_store_is_returned_even_by_its_id(app: LocalDB, indexe
     document = prepared(app, indexed)
     resource, chunk = document.resource.id, document.chunks[0].id
     table, vectors = app.catalog.resources, app.catalog.vectors
+    passages = app.catalog.passages
     embedder = app.catalog.stores.embedder(indexed.id)
     assert embedder is not None
     assert table.hits(indexed.id, [chunk])
@@ -225,8 +226,9 @@ def test_no_row_of_another_store_is_returned_even_by_its_id(app: LocalDB, indexe
         assert table.get(store, resource) is None
         assert table.page(store, source_id=None, offset=0, limit=9) == ([], 0)
         assert table.page(store, source_id=document.resource.source_id, offset=0, limit=9)[1] == 0
-        assert table.blocks(store, resource) == table.chunks(store, resource) == []
-        assert table.chunk_count(store, resource) == 0
+        assert passages.blocks(store, resource) == passages.chunks(store, resource) == []
+        assert passages.places(store, resource) == []
+        assert passages.count(store, resource) == 0
         assert table.hits(store, [chunk]) == {}
         assert table.existing(store, [chunk]) == set()
         assert table.known(store) == {}
