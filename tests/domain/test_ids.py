@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localdb_core.domain import Block
+from localdb_core.domain import Block, BlockKind
 from localdb_core.domain.ids import (
     CHUNK_ALGORITHM,
     chunk_id,
@@ -125,3 +127,64 @@ def test_ulids_are_sorted_unique_and_recognised() -> None:
     assert all(looks_like_id(one) for one in made)
     assert new_ulid(0).startswith("0000000000")
     assert not looks_like_id("notes/2026")
+
+
+DOCUMENT = st.lists(
+    st.builds(
+        Block,
+        kind=st.sampled_from(["text", "code", "heading"]).map(BlockKind),
+        text=st.text(max_size=6),
+        page=st.none() | st.integers(1, 3),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.mark.req("L-DOM-01", "L-DOM-02", "L-INV-03")
+@given(st.data(), DOCUMENT, st.sampled_from(["file:///a.md", "file:///b.md"]))
+def test_whatever_of_the_content_changes_the_ids_change_with_it(
+    data: st.DataObject, blocks: list[Block], uri: str
+) -> None:
+    place = data.draw(st.integers(0, len(blocks) - 1))
+    old = blocks[place]
+    new = replace(
+        old,
+        **data.draw(
+            st.sampled_from(
+                [
+                    {"text": old.text + "x"},
+                    {"kind": BlockKind.TABLE},
+                    {"page": 4},
+                    {"text": "x" + old.text, "page": None},
+                ]
+            )
+        ),
+    )
+    changed = [*blocks[:place], new, *blocks[place + 1 :]]
+    numbered = [replace(block, seq=7, details={"level": 2}) for block in blocks]
+    before, after = content_hash(blocks), content_hash(changed)
+
+    assert before != after
+    assert content_hash(numbered) == before
+    assert len({resource_id(uri, before), resource_id(uri, after)}) == 2
+    assert resource_id(uri + "x", before) != resource_id(uri, before)
+
+
+@pytest.mark.req("L-DOM-03")
+@given(
+    st.tuples(
+        st.sampled_from(["r", "s"]), st.integers(0, 3), st.text(max_size=2), st.integers(0, 3)
+    ),
+    st.tuples(
+        st.sampled_from(["r", "s"]), st.integers(0, 3), st.text(max_size=2), st.integers(0, 3)
+    ),
+)
+def test_two_chunks_share_an_id_only_if_they_are_the_same(
+    one: tuple[str, int, str, int], two: tuple[str, int, str, int]
+) -> None:
+    def made(resource: str, block: int, text: str, seq: int) -> str:
+        # Resource ids have one length, so no two inputs run together.
+        return chunk_id(resource * 64, block_seq=block, text=text, seq_in_block=seq)
+
+    assert (made(*one) == made(*two)) == (one == two)

@@ -1,6 +1,8 @@
 """The snippet algorithm, as a table of cases."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from localdb_core.domain.snippet import cut
 
@@ -51,3 +53,49 @@ def test_the_result_is_a_prefix_and_never_much_longer_than_the_cap(cap):
     assert text.startswith(kept)
     assert 0 < len(kept) <= cap + cap // 5
     assert shortened
+
+
+def naive(text, cap):
+    """The rules one after the other, place by place."""
+    if len(text) <= cap:
+        return text
+    first, last = cap // 2, min(cap + cap // 5, len(text))
+    window = range(first, last)
+    ends = []
+    for rule in (
+        [n for n in window if text[n : n + 2] == "\n\n" and n + 2 <= last],
+        [n for n in range(first + 1, last + 1) if ends_a_sentence(text, n, first)],
+        [n for n in range(cap + 1) if text[n].isspace()],
+        [cap],
+    ):
+        ends = [n for n in rule if n > 0]
+        if ends:
+            break
+    kept = text[: max(ends)]
+    return kept.rstrip() or kept
+
+
+def ends_a_sentence(text, end, first):
+    """Whether a sentence ends right before this place, its mark inside the window."""
+    if end < len(text) and not text[end].isspace():
+        return False
+    closed = end - 2 >= first and text[end - 1] in "\"')]）" and text[end - 2] in ".!?"
+    return text[end - 1] in ".!?" or closed
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [*"ab.!?\"')]） \n\t", "\n\n", ". ", "e\u0301", "漢", "👍", "\u3000", "\x85"]
+        )
+    ).map("".join)
+    | st.text(),
+    cap=st.integers(1, 40),
+)
+def test_any_text_is_cut_where_the_rules_say(text, cap):
+    kept, shortened = cut(text, cap)
+
+    assert kept == naive(text, cap)
+    assert text.startswith(kept)
+    assert len(kept) <= max(cap + cap // 5, 1)
+    assert shortened == bool(text[len(kept) :].strip()) or len(text) <= cap

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,3 +125,36 @@ def test_pooling_keeps_the_order_of_a_store(
     assert [entry.key[1] for entry in pool({"s": hits(*given_order)})] == [
         chunk for chunk, _ in given_order
     ]
+
+
+RANKED = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0, 9.0])),
+    unique_by=lambda hit: hit[0],
+    max_size=8,
+).map(lambda found: sorted(found, key=lambda hit: (-hit[1], hit[0])))
+LEG = st.dictionaries(st.sampled_from(["s", "t", "u"]), RANKED)
+
+
+@pytest.mark.req("L-SRCH-02", "L-SRCH-03", "L-SRCH-05")
+@given(legs=st.fixed_dictionaries({"dense": LEG, "sparse": LEG}))
+def test_fusion_gives_what_adding_up_by_hand_gives(
+    legs: dict[str, dict[str, list[tuple[str, float]]]],
+) -> None:
+    sums: dict[tuple[str, str], Fraction] = {}
+    for answers in legs.values():
+        pooled = [
+            (-score, store, chunk) for store, found in answers.items() for chunk, score in found
+        ]
+        for place, (_, store, chunk) in enumerate(sorted(pooled), start=1):
+            sums[store, chunk] = sums.get((store, chunk), Fraction(0)) + Fraction(1, 60 + place)
+    by_hand = sorted(sums, key=lambda key: (-sums[key], key))
+
+    fused = fuse(
+        {
+            leg: pool({store: hits(*found) for store, found in answers.items()})
+            for leg, answers in legs.items()
+        }
+    )
+
+    assert [entry.key for entry in fused] == by_hand
+    assert [entry.score for entry in fused] == pytest.approx([float(sums[key]) for key in by_hand])
