@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 LONGEST = 200_000
 MOST_MARKS = 2_000
-"""Beyond either, a paragraph is taken as it is: nobody wrote it as markup."""
+MOST_BRACKETS = 400
+"""Beyond any of these, a paragraph is taken as it is: nobody wrote it as markup.
+
+The reader looks ahead from each opening bracket, so these cost it most.
+"""
 
 Image = tuple[str, str | None]
 
@@ -61,8 +65,10 @@ class Flattener:
 
     @staticmethod
     def _is_noise(content: str) -> bool:
-        if len(content) <= MOST_MARKS:
+        if len(content) <= MOST_BRACKETS:
             return False
+        if content.count("[") > MOST_BRACKETS:
+            return True
         return len(content) > LONGEST or len(_MARK.findall(content)) > MOST_MARKS
 
     @staticmethod

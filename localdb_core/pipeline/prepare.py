@@ -20,7 +20,7 @@ from localdb_core.pipeline.chunk import OwnedChunker, chunk_document
 from localdb_core.pipeline.language import detect
 from localdb_core.pipeline.parse import Parsed
 from localdb_core.pipeline.presets import TokenMeasure, preset_for, sizing_for
-from localdb_core.pipeline.structure import to_blocks
+from localdb_core.pipeline.structure import structure_of
 from localdb_core.pipeline.trail import embedding_texts, keyword_trail
 from localdb_core.plugin import Embedder, EmbedderCard, Item
 
@@ -82,7 +82,8 @@ class Preparer:
 
     def resource(self, item: Item, parsed: Parsed, raw: str, media_type: str | None) -> Draft:
         """Blocks and identity, without chunks: enough to see whether anything changed."""
-        blocks = tuple(_clean_block(block) for block in to_blocks(parsed.document))
+        structure = structure_of(parsed.document)
+        blocks = tuple(_clean_block(block) for block in structure.blocks)
         metadata = _clean_metadata(parsed.document.metadata)
         if metadata.format is None:
             metadata = metadata.with_(format=media_type or item.mime)
@@ -111,7 +112,10 @@ class Preparer:
         return Draft(
             resource,
             blocks,
-            warnings=tuple(map(str, parsed.document.warnings)),
+            warnings=(
+                *map(str, parsed.document.warnings),
+                *((structure.problem,) if structure.problem else ()),
+            ),
             front_matter_read=parsed.document.front_matter_read,
         )
 

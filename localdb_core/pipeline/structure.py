@@ -5,29 +5,24 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localdb_core.domain import Block
+from localdb_core.domain import Block, BlockKind
 from localdb_core.domain.frontmatter import split_front_matter
+from localdb_core.pipeline.commonmark import Unstructured, block_tokens, engine
 from localdb_core.pipeline.inline import Flattener
 from localdb_core.pipeline.tables import table_block
 from localdb_core.plugin import Document
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-LONGEST = 16 * 1024 * 1024
-"""Characters; a longer text is cut at blank lines only."""
-
-DEEPEST = 40
-"""Nesting beyond this is no structure any more; such a text is cut at blank lines only."""
+LONGEST_HEADING = 1000
+"""Characters; a longer one is running text, as it would stand in every trail below it."""
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-_NESTED = re.compile(rf"^(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{{1,9}}[.)](?=[ \t]))){{{DEEPEST}}}", re.M)
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _CONTAINERS = {
     "blockquote": "quote",
@@ -41,17 +36,39 @@ _CONTAINERS = {
 _SEPARATORS = {"quote": " ", "list": "\n", "item": "\n", "": "\n\n"}
 
 
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Blocks with dense ``seq``, and why they are paragraphs only, if they are."""
+
+    blocks: tuple[Block, ...]
+    problem: str | None = None
+
+
 def to_blocks(document: Document) -> tuple[Block, ...]:
     """The document's blocks with dense ``seq``; blocks a parser gave are only numbered."""
+    return structure_of(document).blocks
+
+
+def structure_of(document: Document) -> Structure:
+    """The document's blocks; a text too much for a Markdown reader is cut at blank lines."""
+    problem = None
     if document.blocks is not None:
         blocks: Sequence[Block] = document.blocks
     else:
-        blocks = _from_markdown(document.markdown or "", document.page_starts)
-    kept = (block for block in blocks if block.text.strip() or block.kind == "image")
-    return tuple(block.numbered(seq) for seq, block in enumerate(kept))
+        blocks, problem = _from_markdown(document.markdown or "", document.page_starts)
+    kept = (_plausible(block) for block in blocks if block.text.strip() or block.kind == "image")
+    return Structure(tuple(block.numbered(seq) for seq, block in enumerate(kept)), problem)
 
 
-def _from_markdown(markdown: str, page_starts: Sequence[tuple[int, int]]) -> list[Block]:
+def _plausible(block: Block) -> Block:
+    if block.kind is BlockKind.HEADING and len(block.text) > LONGEST_HEADING:
+        return Block.text_run(block.text, page=block.page)
+    return block
+
+
+def _from_markdown(
+    markdown: str, page_starts: Sequence[tuple[int, int]]
+) -> tuple[list[Block], str | None]:
     text = _NEWLINE.sub("\n", markdown.removeprefix("\ufeff")).replace("\x00", "\ufffd")
     front = split_front_matter(text)
     pages = _Pages(markdown, page_starts)
@@ -63,22 +80,12 @@ def _from_markdown(markdown: str, page_starts: Sequence[tuple[int, int]]) -> lis
         if page_starts:
             blocks[0] = replace(blocks[0], page=pages.of_line(0))
         text = text[front.end :]
-    structured = _structured(text, line, pages)
-    return blocks + (_paragraphs(text, line, pages) if structured is None else structured)
-
-
-def _structured(text: str, first_line: int, pages: _Pages) -> list[Block] | None:
-    """Blocks by CommonMark; None when the text is too long or too deep for it."""
-    if len(text) > LONGEST or _NESTED.search(text):
-        return None
-    engine = _engine()
-    tokens: list[Token] = []
     environment: dict[str, object] = {}
-    engine.block.parse(text, engine, environment, tokens)
-    if any(token.level >= DEEPEST - 1 for token in tokens):
-        return None
-    builder = _Builder(Flattener(engine, environment), first_line, pages)
-    return builder.build(tokens)
+    try:
+        tokens = block_tokens(text, environment)
+    except Unstructured as problem:
+        return blocks + _paragraphs(text, line, pages), f"read without structure: {problem}"
+    return blocks + _Builder(Flattener(engine(), environment), line, pages).build(tokens), None
 
 
 def _paragraphs(text: str, first_line: int, pages: _Pages) -> list[Block]:
@@ -88,19 +95,6 @@ def _paragraphs(text: str, first_line: int, pages: _Pages) -> list[Block]:
     blank = len(text) - len(text.lstrip())
     line = first_line + text.count("\n", 0, blank)
     return [Block.text_run(body, page=pages.of_line(line))]
-
-
-@lru_cache(maxsize=1)
-def _engine() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # 40 ms
-    from mdit_py_plugins.deflist import deflist_plugin
-    from mdit_py_plugins.footnote import footnote_plugin
-
-    engine = MarkdownIt("commonmark", {"maxNesting": DEEPEST})
-    engine.enable(["table", "strikethrough"])
-    engine.use(deflist_plugin)
-    engine.use(footnote_plugin, inline=False, move_to_end=False)
-    return engine
 
 
 class _Pages:

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from localdb_core.domain import Chunk
 from localdb_core.plugin import Measure
 
+LONGEST_TITLE = 1000
+"""Characters; a longer one is none, and every chunk would carry it."""
+
 _ARROW = " > "
 _GAP = "\n\n"
 
@@ -59,7 +62,9 @@ def embedding_texts(
 def _parts(chunk: Chunk, title: str | None) -> tuple[str, ...]:
     headings = [" ".join(part.split()) for part in chunk.heading_path if part.strip()]
     shown = " ".join((title or "").split())
-    if shown and (not headings or headings[0].casefold() != shown.casefold()):
+    if 0 < len(shown) <= LONGEST_TITLE and (
+        not headings or headings[0].casefold() != shown.casefold()
+    ):
         headings.insert(0, shown)
     return tuple(headings)
 
