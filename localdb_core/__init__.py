@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from localdb_core.version import API_VERSION, __version__
 
+TYPE_CHECKING = False  # typing takes milliseconds, and this runs before Ctrl-C is handled
 if TYPE_CHECKING:
+    from typing import Any
+
     from localdb_core.app import LocalDB
 
 __all__ = ["API_VERSION", "LocalDB", "__version__"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False  # see localdb_core/__init__.py
+if TYPE_CHECKING:
+    from typing import Final
 
 __version__: Final = "0.1.0"
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import click
 
-from localdb_core.cli import logs, scope
+from localdb_core.cli import complete, logs, scope
 from localdb_core.cli.state import State
 from localdb_core.config.paths import find_config
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+_ABOUT_PLUGINS = ("plugin list", "plugin info", "plugin conflicts", "doctor")
 
 
 class _WithGlobals(click.Command):
@@ -65,11 +66,17 @@ class Command(_WithGlobals):
     def invoke(self, ctx: click.Context) -> Any:  # Any: as in click
         """Refuse ``--store`` where it means nothing, protect the output, then run."""
         state = ctx.ensure_object(State)
-        scope.check(_words(ctx), state.stores)
-        if state.config_path is not None:
+        words = _words(ctx)
+        scope.check(words, state.stores)
+        if state.config_path is not None and words != "doctor":
             find_config(state.config_path)  # refused by every command (L-CFG-23)
         state.guard()
-        logs.set_up(verbose=state.verbose)
+        logs.set_up(verbose=state.verbose, as_json=state.json)
+        if words in _ABOUT_PLUGINS:  # they show what is wrong first
+            result = super().invoke(ctx)
+            state.enforce()
+            return result
+        state.enforce()
         return super().invoke(ctx)
 
 
@@ -131,13 +138,14 @@ def global_options() -> list[click.Option]:
                 help="Use this config file."),
         _option(["--json"], _set("json"), is_flag=True, help="Answer in JSON."),
         _option(["-s", "--store"], _add("stores"), multiple=True, metavar="NAME",
-                help="Only this store; may be repeated."),
+                shell_complete=complete.stores, help="Only this store; may be repeated."),
         _option(["-y", "--yes"], _set("yes"), is_flag=True, help="Do not ask."),
         _option(["--verbose"], _set("verbose"), is_flag=True,
                 help="Show tracebacks and the debug log."),
         _option(["--no-plugins"], _set("no_plugins"), is_flag=True,
                 help="Load no installed plugin."),
         _option(["-P", "switches"], _switches, multiple=True, metavar="no:NAME",
+                shell_complete=complete.switches,
                 help="Do not load this plugin; may be repeated."),
         _option(["--strict-plugins"], _set("strict_plugins"), is_flag=True,
                 help="Fail when a plugin failed."),

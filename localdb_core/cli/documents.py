@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from localdb_core.cli import render, scope
+from localdb_core.cli import complete, render, scope
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.errors import InvalidRequest, ResourceNotFound
@@ -25,7 +25,13 @@ def document() -> None:
 
 
 @document.command("list", examples=["localdb document list", "localdb document list --source ID"])
-@click.option("--source", "source_id", metavar="ID", help="Only documents of this source.")
+@click.option(
+    "--source",
+    "source_id",
+    metavar="ID",
+    shell_complete=complete.sources,
+    help="Only documents of this source.",
+)
 @pass_state
 def list_documents(state: State, source_id: str | None) -> None:
     """List what is indexed, by URI."""

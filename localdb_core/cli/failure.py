@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sqlite3
 import traceback
@@ -12,7 +11,7 @@ from typing import Final
 
 import click
 
-from localdb_core.cli import render
+from localdb_core.cli import crashlog, render
 from localdb_core.cli.state import State
 from localdb_core.domain.errors import (
     InternalError,
@@ -23,7 +22,21 @@ from localdb_core.domain.errors import (
 )
 
 INTERRUPTED: Final = 130
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+_ROOM: Final = "free some space and try again"
+_RIGHTS: Final = "check who may read and write there"
+_DEVICE: Final = "check the disk, and see: localdb doctor"
+_FILES: Final = "close some programs, or raise the limit of open files"
+_REMEDIES: Final = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EROFS: _RIGHTS,
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EIO: _DEVICE,
+    errno.ESTALE: _DEVICE,
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+}
 
 
 def report(error: BaseException, state: State, arguments: Sequence[str]) -> int:
@@ -32,17 +45,22 @@ def report(error: BaseException, state: State, arguments: Sequence[str]) -> int:
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, KeyboardInterrupt | click.Abort):
-        _say(state, "interrupted")
-        return INTERRUPTED
+    # The parser may have failed before it came to --json.
+    state.json = state.json or (isinstance(error, click.ClickException) and "--json" in arguments)
     if isinstance(error, BrokenPipeError):
         return _quiet(state)
+    _flush(state)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        render.note(state, "interrupted")
+        return INTERRUPTED
     if isinstance(error, click.ClickException):
-        return _usage(error, state, arguments)
+        return _usage(error, state)
     known = as_domain(error)
+    if isinstance(known, InternalError):
+        crashlog.keep(state.logs, known, error)
     if state.verbose:
-        traceback.print_exception(error, file=state.err)
-    _error(state, known.code, str(known))
+        render.note(state, "".join(traceback.format_exception(error)).rstrip(), level="debug")
+    render.error(state, known.code, str(known))
     return known.exit_status
 
 
@@ -50,51 +68,50 @@ def as_domain(error: BaseException) -> LocaldbError:
     """The error as one of ours."""
     if isinstance(error, LocaldbError):
         return error
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return StorageUnavailable(str(error))
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, OSError) and error.errno in _REMEDIES:
+        return StorageUnavailable(f"{error}; {_REMEDIES[error.errno]}")
+    if isinstance(error, sqlite3.Error):
         return _database(error)
     return InternalError(f"{type(error).__name__}: {error}; run it again with --verbose")
 
 
-def _database(error: sqlite3.OperationalError) -> LocaldbError:
+def _database(error: sqlite3.Error) -> LocaldbError:
     text = str(error)
     if "locked" in text or "busy" in text:
         return RuntimeStateLocked(f"{text}; another localdb is writing, try again")
-    if "full" in text or "readonly" in text or "disk I/O" in text:
-        return StorageUnavailable(text)
+    if any(sign in text for sign in ("full", "readonly", "disk I/O", "unable to open")):
+        return StorageUnavailable(f"{text}; {_ROOM}, and see: localdb doctor")
+    if any(sign in text for sign in ("no such table", "malformed", "not a database")):
+        return StorageUnavailable(f"the database is damaged: {text}; see: localdb doctor")
     return InternalError(f"sqlite3: {text}; run it again with --verbose")
 
 
-def _usage(error: click.ClickException, state: State, arguments: Sequence[str]) -> int:
+def _usage(error: click.ClickException, state: State) -> int:
     message = error.format_message()
-    # The parser may have failed before it came to --json.
-    state.json = state.json or "--json" in arguments
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        _say(state, message)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and not state.json:
+        render.note(state, message)
+    elif isinstance(error, click.exceptions.NoArgsIsHelpError):
+        render.error(
+            state,
+            InvalidRequest.code,
+            str(InvalidRequest("say which command; see: localdb --help")),
+        )
     elif state.json:
-        _error(state, InvalidRequest.code, str(InvalidRequest(message)))
+        render.error(state, InvalidRequest.code, str(InvalidRequest(message)))
     else:
         where = getattr(error, "ctx", None)
         hint = f"\ntry: {where.command_path} --help" if where is not None else ""
-        _say(state, f"error: {message}{hint}")
-    return 2
+        render.error(state, InvalidRequest.code, f"{message}{hint}")
+    return InvalidRequest.exit_status
 
 
-def _error(state: State, code: str, message: str) -> None:
-    if state.json:
-        _say(state, json.dumps({"error": code, "message": message}, indent=2))
-    else:
-        _say(state, f"error: {message}")
-
-
-def _say(state: State, text: str) -> None:
+def _flush(state: State) -> None:
+    """Results first; if they cannot be written, that must not hide why."""
     try:
         if not state.out.closed:
             state.out.flush()
-    except OSError:  # the results cannot be written; that must not hide why
+    except OSError:
         _quiet(state)
-    render.note(state, text)
 
 
 def _quiet(state: State) -> int:

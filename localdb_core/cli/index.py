@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from localdb_core.cli import interrupt, render, scope, sourceargs
+from localdb_core.cli import complete, interrupt, render, scope, sourceargs
 from localdb_core.cli.command import Command
 from localdb_core.cli.progress import indexing
 from localdb_core.cli.state import State, pass_state
@@ -24,7 +24,9 @@ _STRICT_FAILED = 2
     cls=Command,
     examples=["localdb index", "localdb index --store work --delete", "localdb index --plan"],
 )
-@click.option("--source", "source_id", metavar="ID", help="Only this source.")
+@click.option(
+    "--source", "source_id", metavar="ID", shell_complete=complete.sources, help="Only this source."
+)
 @click.option("--strict", is_flag=True, help="Fail (exit 2) if a document could not be read.")
 @click.option("--delete", is_flag=True, help="Forget documents that are gone at their source.")
 @click.option("--plan", is_flag=True, help="Say what would be done; do nothing.")
@@ -56,7 +58,7 @@ def _run(
 ) -> list[IndexReport]:
     """Index, then show what became of it, also when it was stopped."""
     several = len(stores) > 1
-    with interrupt.stoppable() as asked:
+    with interrupt.stoppable(state) as asked:
         with indexing(state, prefixed=several) as show:
             reports = state.app().index(
                 stores, source=source, delete=delete, on_event=show, cancel=asked

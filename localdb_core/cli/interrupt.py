@@ -11,10 +11,11 @@ from types import FrameType
 
 from localdb_core.cli import render
 from localdb_core.cli.failure import INTERRUPTED
+from localdb_core.cli.state import State
 
 
 @contextmanager
-def stoppable() -> Iterator[Event]:
+def stoppable(state: State) -> Iterator[Event]:
     """An event that the first Ctrl-C sets; what was committed until then stays.
 
     Raises:
@@ -26,7 +27,7 @@ def stoppable() -> Iterator[Event]:
         if asked.is_set():
             os._exit(INTERRUPTED)  # the work does not answer
         asked.set()
-        render.urgent("stopping …")
+        render.urgent(state, "stopping …")
 
     before = signal.signal(signal.SIGINT, stop)
     try:

@@ -1,19 +1,32 @@
-"""The command ``localdb``: the root group and the outermost error handler."""
+"""The command ``localdb``: how it starts, and the outermost error handler.
+
+Nothing but the interpreter's own modules is imported before Ctrl-C is taken care of:
+whoever presses it early wants to leave, not to read a traceback.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Sequence
-from typing import Final
 
-from localdb_core.cli.command import Group
-from localdb_core.cli.state import State
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import Any, NoReturn
 
-_HERE: Final = "localdb_core.cli"
+    from localdb_core.cli.command import Group
+    from localdb_core.cli.state import State
 
-COMMANDS: Final[dict[str, tuple[str, str]]] = {
+_HERE = "localdb_core.cli"
+_INTERRUPTED = 130
+
+COMMANDS: dict[str, tuple[str, str]] = {
     "add": (f"{_HERE}.sources:add", "Add folders, files or addresses and index them."),
+    "completions": (f"{_HERE}.completions:completions", "Print a script for the shell."),
     "db": (f"{_HERE}.db:db", "Show, migrate and pack the database."),
+    "doctor": (f"{_HERE}.doctor:doctor", "Check everything, and say what to mend."),
     "document": (f"{_HERE}.documents:document", "List and show indexed documents."),
     "engine": (f"{_HERE}.engine:engine", "Show and rebuild the indexes."),
     "index": (f"{_HERE}.index:index", "Bring the stores up to date with their sources."),
@@ -31,25 +44,36 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 A command without a line is not listed.
 """
 
-root = Group(
-    "localdb",
-    lazy=COMMANDS,
-    help="Search your own documents, with citations that can be checked.",
-    examples=["localdb add ~/notes", "localdb search how do I renew the lease"],
-)
 
-
-def run(arguments: Sequence[str] | None = None) -> None:
+def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit status."""
-    sys.exit(main(sys.argv[1:] if arguments is None else arguments))
+    _on_ctrl_c(_leave)
+    _fill_standard_descriptors()
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        from localdb_core.cli.logs import keep_tracebacks
+        from localdb_core.cli.state import State  # click
+
+        keep_tracebacks()
+        state = State()
+        _on_ctrl_c(signal.default_int_handler)
+        status = main(given, state)
+        _on_ctrl_c(_leave)
+    # Whatever the handlers below could not take: our own modules that are missing or broken.
+    except BaseException as error:  # noqa: BLE001
+        _on_ctrl_c(_leave)
+        status = _last_words(error, given)
+    sys.exit(status)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command; its exit status (L-ERR-02)."""
-    state = State()
+def main(arguments: Sequence[str], state: State | None = None) -> int:
+    """Run one command; its exit status (L-ERR-02). ``state`` is for tests."""
+    from localdb_core.cli.state import State
+
+    state = State() if state is None else state
     try:
         with state:
-            result = root.main(
+            result = root().main(
                 list(arguments), prog_name="localdb", standalone_mode=False, obj=state
             )
     # The outermost handler: whatever went wrong becomes one line and a status.
@@ -58,6 +82,70 @@ def main(arguments: Sequence[str]) -> int:
 
         return report(error, state, arguments)
     return result if isinstance(result, int) else 0
+
+
+def root() -> Group:
+    """The group that holds every command."""
+    from localdb_core.cli.command import Group
+
+    return Group(
+        "localdb",
+        lazy=COMMANDS,
+        help="Search your own documents, with citations that can be checked.",
+        examples=["localdb add ~/notes", "localdb search how do I renew the lease"],
+    )
+
+
+def _on_ctrl_c(handler: Any) -> None:  # Any: what signal.signal takes
+    """Set what Ctrl-C does, unless whoever started us wants it ignored."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _leave(_: int, __: FrameType | None) -> None:
+    """At the beginning and at the end there is nothing to tidy up."""
+    try:
+        os.write(2, b"interrupted\n")
+    finally:
+        os._exit(_INTERRUPTED)
+
+
+def _fill_standard_descriptors() -> None:
+    """Put something harmless where whoever started us closed a standard stream.
+
+    Otherwise the next file that is opened, such as an index, becomes the standard
+    error, and every line meant for a person goes into it.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _last_words(error: BaseException, arguments: Sequence[str]) -> int:
+    """Report without any module of ours: one of them may be what is broken."""
+    if isinstance(error, KeyboardInterrupt):
+        os.write(2, b"interrupted\n")
+        return _INTERRUPTED
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1
+    if "--verbose" in arguments:
+        import traceback
+
+        traceback.print_exception(error)
+    message = (
+        f"localdb cannot start: {type(error).__name__}: {error}; "
+        "install it again: pip install --force-reinstall localdb-core"
+    )
+    if "--json" in arguments:
+        import json
+
+        message = json.dumps({"error": "internal", "message": message})
+    else:
+        message = f"error: {message}"
+    os.write(2, message.encode("utf-8", "backslashreplace") + b"\n")
+    return 1
 
 
 if __name__ == "__main__":

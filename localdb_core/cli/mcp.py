@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from localdb_core.cli import scope
+from localdb_core.cli import render, scope
 from localdb_core.cli.command import Command
 from localdb_core.cli.state import State, pass_state
 
@@ -40,7 +40,7 @@ def mcp_command(state: State, *, allow_write: bool, surfaces: tuple[str, ...]) -
     from localdb_core.mcp.table import ToolTable
 
     if allow_write:
-        click.echo(f"warning: {_NO_WRITE_TOOLS}", file=state.err)
+        render.warn(state, _NO_WRITE_TOOLS)
     app = state.app()
     # None is every store, those that are added later included.
     stores = scope.resolve(state, "mcp") if state.stores else None

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from localdb_core.cli import complete
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.errors import InvalidRequest, PluginError
@@ -69,7 +70,7 @@ def list_plugins(state: State, no_load: bool, kind: Kind | None) -> None:
 
 
 @plugin_group.command("info", examples=["localdb plugin info pdf"])
-@click.argument("name")
+@click.argument("name", shell_complete=complete.plugins)
 @pass_state
 def show_plugin(state: State, name: str) -> None:
     """Show one plugin: components, settings, where it is and what went wrong.

@@ -7,10 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, TextIO
 
 import click
 
+from localdb_core.cli.logs import as_object
 from localdb_core.cli.state import State
 from localdb_core.domain.uri import printable
 
@@ -37,22 +39,45 @@ def data(state: State, value: Any) -> None:  # Any: JSON values
     state.out.write(json.dumps(value, indent=2, ensure_ascii=not _is_utf8(state.out)) + "\n")
 
 
-def note(state: State, message: str) -> None:
-    """Something a person should know; never part of the result."""
-    if not state.out.closed:
-        state.out.flush()
-    state.err.write(_encodable(_harmless(message), state.err) + "\n")
-    state.err.flush()
+def note(state: State, message: str, *, level: str = "notice") -> None:
+    """Something a person should know; never part of the result.
+
+    With ``--json`` it is an object on a line of its own (ADR 0013). It never fails:
+    talk that nobody can hear is no reason to stop.
+    """
+    if state.json:
+        _say(state, as_object(level, message))
+    else:
+        _say(state, _harmless(message))
 
 
 def warn(state: State, message: str) -> None:
     """A note that begins with ``Warning:``."""
-    note(state, f"Warning: {message}")
+    note(state, message if state.json else f"Warning: {message}", level="warning")
 
 
-def urgent(message: str) -> None:
+def error(state: State, code: str, message: str) -> None:
+    """Why the command failed: ``error: …``, or the object of L-CLI-48."""
+    if state.json:
+        _say(state, json.dumps({"error": code, "message": message}))
+    else:
+        _say(state, _harmless(f"error: {message}"))
+
+
+def urgent(state: State, message: str) -> None:
     """A note out of a signal handler, where buffered streams must not be touched."""
-    os.write(2, f"{message}\n".encode())
+    said = as_object("notice", message) if state.json else message
+    with suppress(OSError):
+        os.write(2, f"{said}\n".encode())
+
+
+def _say(state: State, text: str) -> None:
+    with suppress(OSError, ValueError):  # gone, full, or closed
+        if not state.out.closed:
+            state.out.flush()
+    with suppress(OSError, ValueError):
+        state.err.write(_encodable(text, state.err) + "\n")
+        state.err.flush()
 
 
 def table(state: State, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -87,7 +87,7 @@ def _add(state: State, command: str, wanted: list[sourceargs.Wanted]) -> None:
         register()
     except LocaldbError as error:
         batch.fail(error)
-    with interrupt.stoppable() as asked:
+    with interrupt.stoppable(state) as asked:
         for item in added:
             if asked.is_set():
                 break

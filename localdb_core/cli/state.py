@@ -15,7 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from localdb_core.app import LocalDB
-    from localdb_core.config.model import Plugins
+    from localdb_core.config.model import Config, Plugins
     from localdb_core.host.host import Host
     from localdb_core.host.selection import PluginSelection
     from localdb_core.services.databases import Databases
@@ -31,7 +31,8 @@ class State:
         render.status(state, state.app().status(...))
 
     Everything opened through a state is closed when the program ends. ``out`` and
-    ``err`` are where output and talk go; nothing else may be written to.
+    ``err`` are where output and talk go; nothing else may be written to. ``logs`` is the
+    folder of log files, once an application was opened.
     """
 
     json: bool = False
@@ -44,6 +45,7 @@ class State:
     strict_plugins: bool = False
     out: TextIO = field(default_factory=lambda: _stream(sys.stdout))
     err: TextIO = field(default_factory=lambda: _stream(sys.stderr))
+    logs: Path | None = None
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _host: Host | None = field(default=None, repr=False)
     _app: LocalDB | None = field(default=None, repr=False)
@@ -56,24 +58,37 @@ class State:
 
     def selection(self) -> PluginSelection:
         """Which plugins the command line, the environment and the config allow."""
+        return self.selected(self._written().plugins)
+
+    def selected(self, written: Plugins) -> PluginSelection:
+        """The same, for what some config says about plugins."""
         from localdb_core.config.plugins import selection_of
 
         return selection_of(
-            self._written_plugins(),
+            written,
             os.environ,
             switches=self.switches,
             no_plugins=self.no_plugins,
             strict=self.strict_plugins,
         )
 
-    def _written_plugins(self) -> Plugins:
-        """The config's section about plugins; the default one before the first run."""
+    def _written(self) -> Config:
+        """The config; the default one before the first run."""
         from localdb_core.config.load import load_config
-        from localdb_core.config.model import Plugins
+        from localdb_core.config.model import Config
         from localdb_core.config.paths import find_config
 
         path = find_config(self.config_path)
-        return load_config(path).plugins if path.exists() else Plugins()
+        return load_config(path) if path.exists() else Config()
+
+    def enforce(self) -> None:
+        """Load the plugins and refuse broken ones, if ``--strict-plugins`` asks for it.
+
+        Raises:
+            InvalidConfig: a plugin is broken or contested.
+        """
+        if self.strict_plugins:
+            self.host().enforce(self._written().defaults.indexing.parsers)
 
     def host(self) -> Host:
         """The host with its plugins loaded, once."""
@@ -88,7 +103,10 @@ class State:
         if self._app is None:
             from localdb_core.app import LocalDB  # every service
 
-            self._app = self._open.enter_context(LocalDB.open(self.config_path, self.selection()))
+            # Plugins that were loaded for --strict-plugins are not loaded again.
+            app = LocalDB.open(self.config_path, self.selection(), host=self._host)
+            self._app = self._open.enter_context(app)
+            self.logs = app.paths.logs
         return self._app
 
     def databases(self) -> Databases:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from localdb_core.cli import render, scope
+from localdb_core.cli import complete, render, scope
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 
@@ -42,10 +42,10 @@ def list_stores(state: State) -> None:
 
 
 @store.command("remove", examples=["localdb store remove papers", "localdb store remove papers -y"])
-@click.argument("name")
+@click.argument("name", shell_complete=complete.stores)
 @pass_state
 def remove(state: State, name: str) -> None:
-    """Remove a store and everything indexed in it; your files stay."""
+    """Remove the store of this name or id and everything indexed in it; your files stay."""
     found = state.app().stores.resolve(name)
     if not render.confirm(state, f"Remove store '{found.name}' and everything indexed in it?"):
         return

@@ -22,8 +22,9 @@ Each leaf carries a stable ``code``, the process exit status and the HTTP status
 
 from __future__ import annotations
 
+import re
 import secrets
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 
 class LocaldbError(Exception):
@@ -36,14 +37,23 @@ class LocaldbError(Exception):
     exit_status: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
     prefix: ClassVar[str] = ""
+    usual: ClassVar[str] = ""
+    """What is said when there is nothing to add."""
+    sent_bare: ClassVar[bool] = False
+    """Whether the prefix stays behind on the wire; the receiver's own class adds it."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
-        self.bare = message
+        self.bare = message or self.usual
         self.context: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return ": ".join((*self.context, self.prefix + self.bare))
+
+    @property
+    def wire(self) -> str:
+        """The message as it travels in ``{code, message}`` (spec §9)."""
+        return ": ".join((*self.context, self.bare)) if self.sent_bare else str(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _revive, (type(self), self.bare, self.context)
@@ -73,6 +83,7 @@ class StoreNotFound(NotFound):
 
     code = "store_not_found"
     prefix = "store not found: "
+    sent_bare = True
 
 
 class SourceNotFound(NotFound):
@@ -80,6 +91,7 @@ class SourceNotFound(NotFound):
 
     code = "source_not_found"
     prefix = "source not found: "
+    sent_bare = True
 
 
 class ResourceNotFound(NotFound):
@@ -87,6 +99,7 @@ class ResourceNotFound(NotFound):
 
     code = "resource_not_found"
     prefix = "resource not found: "
+    sent_bare = True
 
 
 class JobNotFound(NotFound):
@@ -94,6 +107,7 @@ class JobNotFound(NotFound):
 
     code = "job_not_found"
     prefix = "job not found: "
+    sent_bare = True
 
 
 class ChunkNotFound(NotFound):
@@ -121,6 +135,7 @@ class DaemonRunning(Conflict):
     """A daemon already serves this data folder."""
 
     code = "daemon_running"
+    usual = "daemon is already running"
 
 
 class IndexInProgress(Conflict):
@@ -134,12 +149,14 @@ class JobCancelled(Conflict):
     """The job was cancelled; what it committed stays."""
 
     code = "job_cancelled"
+    usual = "job was cancelled"
 
 
 class JobAlreadyTerminal(Conflict):
     """A finished job cannot be cancelled."""
 
     code = "job_already_terminal"
+    usual = "cannot cancel a finished job"
 
 
 class BadInput(LocaldbError):
@@ -154,6 +171,7 @@ class InvalidRequest(BadInput):
 
     code = "invalid_request"
     prefix = "invalid request: "
+    sent_bare = True
 
 
 class InvalidConfig(BadInput):
@@ -162,6 +180,7 @@ class InvalidConfig(BadInput):
     code = "invalid_config"
     http_status = 422
     prefix = "invalid config: "
+    sent_bare = True
 
 
 class SchemaMismatch(InvalidConfig):
@@ -203,6 +222,7 @@ class DaemonUnreachable(Unavailable):
     """The daemon does not answer."""
 
     code = "daemon_unreachable"
+    usual = "daemon is unreachable"
 
 
 class ProviderUnavailable(Unavailable):
@@ -210,6 +230,7 @@ class ProviderUnavailable(Unavailable):
 
     code = "provider_unavailable"
     prefix = "provider unavailable: "
+    sent_bare = True
 
 
 class ModelMissing(Unavailable):
@@ -218,6 +239,7 @@ class ModelMissing(Unavailable):
     code = "model_missing"
     http_status = 503
     prefix = "model missing: "
+    sent_bare = True
 
 
 class RateLimited(Unavailable):
@@ -225,6 +247,7 @@ class RateLimited(Unavailable):
 
     code = "rate_limited"
     prefix = "rate limited: "
+    sent_bare = True
 
 
 class StorageUnavailable(Unavailable):
@@ -251,12 +274,24 @@ class Forbidden(BadInput):
     prefix = "not authorised: "
 
 
+_ID: Final = re.compile(r"\(id ([0-9a-f]{8})\)")
+
+
 class InternalError(LocaldbError):
-    """A fault of ours; the correlation id is also in the log."""
+    """A fault of ours; the correlation id in its message is also in the log.
+
+    A message that carries an id already, because it came from elsewhere, keeps it.
+    """
 
     def __init__(self, message: str = "") -> None:
-        self.correlation_id = secrets.token_hex(4)
-        super().__init__(f"{message} (id {self.correlation_id})")
+        carried = _ID.search(message)
+        super().__init__(message if carried else f"{message} (id {secrets.token_hex(4)})")
+
+    @property
+    def correlation_id(self) -> str:
+        """Eight hexadecimal digits."""
+        found = _ID.search(self.bare)
+        return found[1] if found else ""
 
 
 class PluginError(LocaldbError):
@@ -313,11 +348,26 @@ ERRORS_BY_CODE: dict[str, type[LocaldbError]] = {leaf.code: leaf for leaf in _LE
 """Every stable code and the class that carries it (``internal`` is left out)."""
 
 
-def error_from_code(code: str, message: str) -> LocaldbError:
-    """Rebuild the typed error from its wire form; an unknown code is internal."""
+def error_from_code(code: str, message: str, *, http_status: int | None = None) -> LocaldbError:
+    """Rebuild the typed error from its wire form, ``{code, message}`` (L-ERR-01).
+
+    An unknown code becomes internal; it is kept in the text, with the HTTP status if
+    there was one.
+    """
     if code == "document_not_found":  # the old name of the code, still sent by older programs
         code = ResourceNotFound.code
     kind = ERRORS_BY_CODE.get(code)
-    if kind is None:
-        return InternalError(f"{code}: {message}")
-    return kind(message)
+    if kind is not None:
+        return _received(kind, message)
+    if code == InternalError.code and _ID.search(message):
+        return InternalError(message)
+    origin = "" if http_status is None else f" (HTTP {http_status})"
+    return InternalError(f"{code}: {message}{origin}")
+
+
+def _received(kind: type[LocaldbError], message: str) -> LocaldbError:
+    """An error of this kind; the prefix that the sender left in is taken off."""
+    context, prefix, bare = message.partition(kind.prefix) if kind.prefix else ("", "", "")
+    if kind.sent_bare or not prefix:
+        return kind(message)
+    return kind(bare).within(context.removesuffix(": "))

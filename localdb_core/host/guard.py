@@ -7,7 +7,7 @@ for ever or ends the process from C cannot be contained in process.
 
 from __future__ import annotations
 
-import sys
+import logging
 import threading
 import time
 import traceback
@@ -19,6 +19,8 @@ from types import CodeType, TracebackType
 from typing import Final
 
 from localdb_core.domain.errors import PluginError
+
+_LOG = logging.getLogger(__name__)
 
 NOTICE_AFTER: Final = 5.0
 """Seconds of one import before the user is told what they are waiting for."""
@@ -129,6 +131,4 @@ def _is_machinery(code: CodeType) -> bool:
 
 
 def _announce(plugin: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(f"still loading plugin {plugin}; skip it with -P no:{plugin}\n")
-        sys.stderr.flush()
+    _LOG.warning("still loading plugin %s; skip it with -P no:%s", plugin, plugin)

@@ -23,6 +23,7 @@ from localdb_core.host.discovery import Candidate, discover
 from localdb_core.host.firstparty import CORE, CORE_DISTRIBUTION, DEFAULT_PARSERS
 from localdb_core.host.gate import Verdict, judge
 from localdb_core.host.guard import NOTICE_AFTER, Incompatible, Meter, plugin_traceback
+from localdb_core.host.health import Checker, checkers
 from localdb_core.host.loader import load, new_manager
 from localdb_core.host.mentions import complaint
 from localdb_core.host.registry import Registry
@@ -53,6 +54,7 @@ class Host:
         conflicts: judged by the default parser order; :meth:`conflicts_for` by another.
         infos: what each loaded plugin says about itself.
         notices: names in the config or the environment that no plugin has.
+        checkers: plugins with checks of their own, for ``doctor``.
     """
 
     registry: Registry
@@ -62,6 +64,7 @@ class Host:
     selection: PluginSelection
     verdicts: tuple[Verdict, ...] = ()
     notices: tuple[str, ...] = ()
+    checkers: tuple[Checker, ...] = ()
 
     @classmethod
     def load(
@@ -94,7 +97,14 @@ class Host:
         statuses.sort(key=lambda status: (status.name != CORE, status.name, status.distribution))
         registry = replace(offered, plugins=tuple(statuses))
         return cls(
-            registry, tuple(statuses), conflicts, loading.infos, selection, verdicts, notices
+            registry,
+            tuple(statuses),
+            conflicts,
+            loading.infos,
+            selection,
+            verdicts,
+            notices,
+            checkers(loading.manager, loading.owners),
         )
 
     @classmethod

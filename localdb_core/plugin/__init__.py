@@ -5,8 +5,10 @@ that names a *light module*: it imports nothing but this package, holds
 ``PLUGIN = PluginInfo(...)`` and functions marked ``@hookimpl``.
 """
 
+from localdb_core.domain.health import Check, CheckStatus
 from localdb_core.plugin.context import (
     AppContext,
+    CheckContext,
     DocumentService,
     EmbedderContext,
     IndexContext,
@@ -64,6 +66,9 @@ __all__ = [
     "HEAD_SIZE",
     "Accepts",
     "AppContext",
+    "Check",
+    "CheckContext",
+    "CheckStatus",
     "Chunker",
     "ChunkerSpec",
     "ContextEmbedder",

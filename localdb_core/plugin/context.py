@@ -84,6 +84,19 @@ class IndexContext(PluginContext):
     readonly: bool = False
 
 
+@dataclass(frozen=True)
+class CheckContext(PluginContext):
+    """What ``localdb_checks`` is told.
+
+    Attributes:
+        model: the configured model, if this plugin's embedder is the configured one.
+        models_dir: where downloaded models live.
+    """
+
+    model: str = ""
+    models_dir: Path = Path()
+
+
 class StoreService(Protocol):
     """Stores in scope."""
 

@@ -1,13 +1,16 @@
 """The hooks a plugin may implement.
 
-All are called once per process, right after loading; none may do I/O. Each
-returns light descriptions; the code behind them is imported when first needed.
+All but the last are called once per process, right after loading; none of those may
+do I/O. Each returns light descriptions; the code behind them is imported when first
+needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from localdb_core.domain.health import Check
+from localdb_core.plugin.context import CheckContext
 from localdb_core.plugin.markers import hookspec
 from localdb_core.plugin.specs import (
     ChunkerSpec,
@@ -50,3 +53,12 @@ class LocaldbSpec:
     @hookspec
     def localdb_chunkers(self) -> Iterable[ChunkerSpec]:  # type: ignore[empty-body]
         """Chunkers this plugin offers."""
+
+    @hookspec
+    def localdb_checks(self, context: CheckContext) -> Iterable[Check]:  # type: ignore[empty-body]
+        """What ``localdb doctor`` should know about this plugin.
+
+        Called by ``doctor`` alone, also when the database or the config is broken. May
+        do I/O, within 10 seconds, but change and download nothing; an implementation
+        imports what it needs inside the function.
+        """

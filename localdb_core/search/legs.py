@@ -98,7 +98,8 @@ class Legs:
         with self._mending:
             self.readers.drop(store.id)
             try:
-                with WriteSession(self.engines, store, note=note) as session:
+                legs = self.engines.usable(store)
+                with WriteSession(self.engines, store, note=note, legs=legs) as session:
                     session.force_mend(engine.leg)
             except IndexInProgress:
                 raise IndexUnusable("is being written by an index run") from broken

@@ -48,14 +48,16 @@ class EngineService:
 
     def list(self, stores: Sequence[Store]) -> EngineReport:
         """The configured embedder, and two indexes per store, whatever state they are in."""
-        states = [self._index_state(store, leg) for store in stores for leg in LEGS]
+        self.components.check()  # --strict-plugins makes an error of it, not a state
+        states = [self.index_state(store, leg) for store in stores for leg in LEGS]
         return EngineReport(self._embedder(), tuple(states))
 
     def _rebuild(self, store: Store, leg: LegName, on_progress: OnProgress) -> RebuildReport:
         started = time.monotonic()
         self.readers.drop(store.id)
         engine = self.engines.engine(store, leg)
-        with WriteSession(self.engines, store, mending=False) as session:
+        legs = self.engines.usable(store)
+        with WriteSession(self.engines, store, mending=False, legs=legs) as session:
             entries = session.rebuild(leg, progress=on_progress)
         duration = int((time.monotonic() - started) * 1000)
         return RebuildReport(store.ref, leg, engine.name, entries, duration)
@@ -80,7 +82,12 @@ class EngineService:
             encoding=card.encoding,
         )
 
-    def _index_state(self, store: Store, leg: LegName) -> IndexState:
+    def index_state(self, store: Store, leg: LegName, *, opened: bool = True) -> IndexState:
+        """One index, whatever state it is in.
+
+        With ``opened`` it is opened when nothing speaks against it, and its entries are
+        counted; some engines write into their folders even then.
+        """
         try:
             engine = self.engines.engine(store, leg)
         except InvalidConfig:
@@ -94,7 +101,7 @@ class EngineService:
             return IndexState(
                 store.ref, leg, engine.name, engine.set_by, entries=expected, chunks=chunks
             )
-        state, entries = self._plugin_state(store, engine, expected)
+        state, entries = self._plugin_state(store, engine, expected, opened=opened)
         return IndexState(
             store.ref,
             leg,
@@ -115,12 +122,14 @@ class EngineService:
         return 0 if embedder is None else catalog.vectors.count(store.id, embedder.id)
 
     def _plugin_state(
-        self, store: Store, engine: Engine, expected: int
+        self, store: Store, engine: Engine, expected: int, *, opened: bool
     ) -> tuple[EngineState, int | None]:
-        """State and entries of an index; it is opened only when nothing speaks against it."""
+        """State and entries of an index."""
         if not expected:
             return EngineState.READY, 0
         reason = needs_mending(self.engines, store, engine.leg)
+        if reason is None and not opened:
+            return EngineState.READY, expected
         if reason is None:
             try:
                 entries = self.readers.count(store, engine)

@@ -126,6 +126,6 @@ class StatusService:
                     " GROUP BY m.tbl_name ORDER BY bytes DESC LIMIT ?",
                     (LARGEST,),
                 ).fetchall()
-        except sqlite3.OperationalError:
+        except (sqlite3.Error, LocaldbError):
             return ()
         return tuple(TableSize(row[0], int(row[1])) for row in rows)

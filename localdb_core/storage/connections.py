@@ -52,6 +52,9 @@ def _translate(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StorageUnavailable(f"{path} cannot be written: {text}")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return damaged(path, error)
+    # A virtual table that SQLite was built without is missing, too, and is no damage.
+    if "no such table" in text and "dbstat" not in text:
+        return StorageUnavailable(f"{path} is damaged ({text}); see: localdb doctor")
     return error
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from localdb_core.domain.errors import InvalidConfig
 from localdb_core.domain.store import Store
 from localdb_core.host.owned import Owned
 from localdb_core.plugin import EmbedderCard, Index, IndexContext, IndexSpec, PluginContext
@@ -76,6 +78,15 @@ class Engines:
     def engine(self, store: Store, leg: LegName) -> Engine:
         """The engine of one leg."""
         return self._choice.engine(store, leg)
+
+    def usable(self, store: Store) -> tuple[LegName, ...]:
+        """The legs whose engine can be had; what is wrong with the others is not asked."""
+        found: list[LegName] = []
+        for leg in LEGS:
+            with suppress(InvalidConfig):
+                self.engine(store, leg)
+                found.append(leg)
+        return tuple(found)
 
     def index_context(
         self, store: Store, engine: Engine, *, language: str | None, readonly: bool

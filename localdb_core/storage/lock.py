@@ -35,7 +35,9 @@ class StoreLock:
         self._lock.release(force=True)
 
     def is_free(self) -> bool:
-        """Whether nobody holds it at this moment."""
+        """Whether nobody holds it at this moment; makes nothing."""
+        if not self._path.exists():
+            return True
         try:
             self.acquire()
         except IndexInProgress:

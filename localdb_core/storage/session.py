@@ -64,7 +64,8 @@ class WriteSession:
 
     Indexes are opened at the first write. An index that fails is left out for the
     rest of the session and reported once: the catalog goes on, and searches are
-    answered by its own leg until ``engine rebuild``.
+    answered by its own leg until ``engine rebuild``. ``legs`` are those to be mended: a
+    leg whose engine cannot be had is left for later where only the other one matters.
     """
 
     def __init__(
@@ -74,11 +75,13 @@ class WriteSession:
         *,
         note: Callable[[str], None] | None = None,
         mending: bool = True,
+        legs: Sequence[LegName] = LEGS,
     ) -> None:
         self._engines = engines
         self._catalog = engines.catalog
         self.store = store
         self._mending = mending
+        self._legs = legs
         self._lock = StoreLock(engines.catalog.data_dir, store.id, name=store.name)
         self._note = note or log.warning
         self._open: dict[LegName, tuple[Engine, Index]] = {}
@@ -110,11 +113,11 @@ class WriteSession:
     def mend(self) -> None:
         """Bring every index that is not known to be right back in step with the catalog."""
         self.store = self._catalog.stores.get(self.store.id)
-        reasons = [needs_mending(self._engines, self.store, leg) for leg in LEGS]
+        reasons = [needs_mending(self._engines, self.store, leg) for leg in self._legs]
         if not any(reasons) and not self.store.index_dirty:
             return
         states: dict[str, IndexState] = {}
-        for leg in LEGS:
+        for leg in self._legs:
             discard(self._engines, self.store, leg)
             if (state := self._in_step(leg)) is not None:
                 states[leg] = state
@@ -129,7 +132,7 @@ class WriteSession:
         if leg in self._mended or self._engines.engine(self.store, leg).owned is None:
             return
         states: dict[str, IndexState] = {}
-        for other in LEGS:
+        for other in self._legs:
             if other != leg and (state := self._in_step(other)) is not None:
                 states[other] = state
         mended = mend(self._engines, self.store, leg, reason="cannot answer", note=self._note)
@@ -162,7 +165,7 @@ class WriteSession:
         states: dict[str, IndexState] = {
             leg: state_of(self._engines, self.store, engine, language=language)
         }
-        for other in LEGS:
+        for other in self._legs:
             if other != leg and (state := self._in_step(other)) is not None:
                 states[other] = state
         self._catalog.ledger.settle(self.store.id, states, clean=True)

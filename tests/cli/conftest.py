@@ -1,13 +1,19 @@
-"""Runs the real program in a home of its own."""
+"""Runs the program in a home of its own: as a process, or quicker within this one."""
 
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from localdb_core.cli.main import main
+from localdb_core.cli.state import State
 
 PROGRAM = [sys.executable, "-m", "localdb_core.cli.main"]
 
@@ -26,7 +32,7 @@ class Ran:
 
     @property
     def error(self):
-        return json.loads(self.err)
+        return json.loads(self.err.splitlines()[-1])
 
 
 class Program:
@@ -63,3 +69,72 @@ class Program:
 @pytest.fixture
 def localdb(tmp_path):
     return Program(tmp_path)
+
+
+@dataclass
+class Inside(State):
+    """A state that leaves the descriptors of the test run alone."""
+
+    typed: str | None = None
+
+    def guard(self):
+        """The streams are in memory already."""
+
+    @property
+    def interactive(self):
+        return self.typed is not None and not self.json
+
+
+class Terminal(io.StringIO):
+    """A stream in memory that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+@dataclass
+class Here:
+    """localdb within the test's process, in an empty home."""
+
+    home: Path
+    terminal: bool = False
+    host: object = None
+    states: list = field(default_factory=list)
+
+    def __call__(self, *arguments, typed=None) -> Ran:
+        stream = Terminal if self.terminal else io.StringIO
+        out, err = stream(), stream()
+        state = Inside(out=out, err=err, typed=typed)
+        state._host = self.host
+        sys.stdin = io.StringIO(typed or "")
+        with redirect_stdout(out), redirect_stderr(err):
+            status = main(list(map(str, arguments)), state)
+        self.states.append(state)
+        return Ran(status, out.getvalue(), err.getvalue())
+
+    @property
+    def data(self):
+        return self.home / ".local/share/localdb"
+
+    @property
+    def config(self):
+        return self.home / ".config/localdb/config.yaml"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The program in this process; its log goes back to where it was afterwards."""
+    for name in [name for name in os.environ if name.startswith(("XDG_", "LOCALDB_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    loggers = [logging.getLogger(name) for name in (None, "localdb", "localdb_core")]
+    before = [(log, log.handlers[:], log.level, log.propagate) for log in loggers]
+    typed = sys.stdin
+    yield Here(tmp_path)
+    sys.stdin = typed
+    for log, handlers, level, propagate in before:
+        log.handlers[:], log.level, log.propagate = handlers, level, propagate
+        log.setLevel(level)

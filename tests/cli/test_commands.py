@@ -1,5 +1,6 @@
 """The commands, end to end: real files, the real catalog, its own two legs."""
 
+import json
 import signal
 import subprocess
 
@@ -73,8 +74,9 @@ def test_init_survives_a_database_that_cannot_be_opened(localdb):
     ran = localdb("init", "--json", NO_PLUGINS)
 
     assert ran.status == 0
-    assert ran.err.startswith("Warning: ")
+    assert json.loads(ran.err)["level"] == "warning"
     assert ran.json["default_store"] == "skipped"
+    assert ran.json["warnings"] == [json.loads(ran.err)["message"]]
 
 
 @pytest.mark.req("L-CLI-12")

@@ -135,5 +135,8 @@ def test_results_that_cannot_be_written_are_one_line_and_status_5(localdb, argum
         running = localdb.start(*arguments, stdout=full, stderr=subprocess.PIPE)
         _, said = running.communicate(timeout=60)
 
-    assert said == "error: storage unavailable: [Errno 28] No space left on device\n"
+    assert said == (
+        "error: storage unavailable: [Errno 28] No space left on device; "
+        "free some space and try again\n"
+    )
     assert running.returncode == 5

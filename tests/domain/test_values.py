@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localdb_core.domain import Block, InternalError, InvalidRequest, Metadata, Span
-from localdb_core.domain.errors import ERRORS_BY_CODE, PluginError, error_from_code
+from localdb_core.domain import Block, InvalidRequest, Metadata, Span
+from localdb_core.domain.errors import (
+    ERRORS_BY_CODE,
+    InternalError,
+    PluginError,
+    UnsupportedFormat,
+    error_from_code,
+)
 from localdb_core.domain.frontmatter import MAX_LENGTH, split_front_matter
 from localdb_core.domain.metadata import REPEATED, SCALAR
 from localdb_core.domain.store import Source, check_store_name
@@ -94,20 +100,89 @@ def test_an_error_is_rebuilt_from_its_code(code: str) -> None:
 
 
 @pytest.mark.req("L-ERR-01")
-def test_an_unknown_code_is_internal_and_an_old_one_is_understood() -> None:
-    assert isinstance(error_from_code("flood", "x"), InternalError)
+@pytest.mark.parametrize("code", sorted(ERRORS_BY_CODE))
+@pytest.mark.parametrize("message", ["what happened", "a: b: c", ""])
+def test_every_error_survives_the_wire(code: str, message: str) -> None:
+    sent = ERRORS_BY_CODE[code](message)
+
+    received = error_from_code(sent.code, sent.wire)
+
+    assert type(received) is type(sent)
+    assert (str(received), received.bare) == (str(sent), sent.bare)
+
+
+@pytest.mark.req("L-ERR-01")
+def test_an_error_with_its_place_survives_the_wire() -> None:
+    sent = UnsupportedFormat("no text").within("file:///a.pdf", "pdf")
+
+    assert str(error_from_code(sent.code, sent.wire)) == str(sent)
+
+
+@pytest.mark.req("L-ERR-01")
+def test_an_unknown_code_is_internal_with_the_http_status_in_the_text() -> None:
+    error = error_from_code("flood", "too wet", http_status=418)
+
+    assert isinstance(error, InternalError)
+    assert str(error).startswith("flood: too wet (HTTP 418) (id ")
     assert error_from_code("document_not_found", "x").code == "resource_not_found"
 
 
-@pytest.mark.req("L-ERR-02")
-def test_exit_states_follow_the_table() -> None:
-    states = {code: kind.exit_status for code, kind in ERRORS_BY_CODE.items()}
+@pytest.mark.req("L-ERR-01")
+def test_an_internal_error_keeps_its_id_on_the_wire_and_between_processes() -> None:
+    sent = InternalError("ours")
 
-    assert states["invalid_request"] == states["unsupported_format"] == 2
-    assert states["store_not_found"] == states["chunk_not_found"] == 3
-    assert states["index_in_progress"] == states["runtime_state_locked"] == 4
-    assert states["model_missing"] == states["storage_unavailable"] == 5
-    assert InternalError("x").exit_status == 1
+    for received in (error_from_code("internal", sent.wire), pickle.loads(pickle.dumps(sent))):
+        assert isinstance(received, InternalError)
+        assert (received.correlation_id, str(received)) == (sent.correlation_id, str(sent))
+
+
+# Spec §9: code → (exit status, HTTP status, whether the wire carries the bare message).
+TABLE = {
+    "store_not_found": (3, 404, True),
+    "source_not_found": (3, 404, True),
+    "resource_not_found": (3, 404, True),
+    "job_not_found": (3, 404, True),
+    "chunk_not_found": (3, 404, False),
+    "runtime_state_locked": (4, 409, False),
+    "daemon_running": (4, 409, False),
+    "daemon_unreachable": (5, 502, False),
+    "invalid_config": (2, 422, True),
+    "invalid_request": (2, 400, True),
+    "unsupported_format": (2, 422, False),
+    "extraction_failed": (2, 422, False),
+    "provider_unavailable": (5, 502, True),
+    "model_missing": (5, 503, True),
+    "rate_limited": (5, 502, True),
+    "index_in_progress": (4, 409, False),
+    "job_cancelled": (4, 409, False),
+    "job_already_terminal": (4, 409, False),
+    "storage_unavailable": (5, 507, False),
+    "unauthorized": (2, 401, False),
+    "forbidden": (2, 403, False),
+}
+
+
+@pytest.mark.req("L-ERR-02", "L-ERR-03")
+def test_codes_exit_states_and_http_states_follow_the_table() -> None:
+    assert {
+        code: (kind.exit_status, kind.http_status, kind.sent_bare)
+        for code, kind in ERRORS_BY_CODE.items()
+    } == TABLE
+    assert (InternalError.code, InternalError.exit_status, InternalError.http_status) == (
+        "internal",
+        1,
+        500,
+    )
+
+
+@pytest.mark.req("L-ERR-03")
+@pytest.mark.parametrize("code", sorted(TABLE))
+def test_the_wire_carries_the_bare_message_for_nine_codes_and_the_whole_for_the_others(
+    code: str,
+) -> None:
+    error = ERRORS_BY_CODE[code]("x")
+
+    assert error.wire == ("x" if TABLE[code][2] else str(error))
 
 
 def test_an_internal_error_carries_a_correlation_id() -> None:

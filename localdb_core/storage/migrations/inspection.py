@@ -96,7 +96,7 @@ def damaged(path: Path, error: Exception) -> SchemaMismatch:
 
 def _unreadable(path: Path, error: Exception) -> StorageUnavailable:
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
-    return StorageUnavailable(f"cannot read {path}: {reason}; look at its permissions")
+    return StorageUnavailable(f"cannot read {path}: {reason}; check its permissions and the disk")
 
 
 def _foreign(path: Path, schema: Schema) -> SchemaMismatch:

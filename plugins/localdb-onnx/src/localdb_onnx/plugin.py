@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from localdb_core.plugin import EmbedderSpec, PluginInfo, hookimpl
+from collections.abc import Iterable
+
+from localdb_core.plugin import Check, CheckContext, EmbedderSpec, PluginInfo, hookimpl
 
 PLUGIN = PluginInfo(api="1.0", summary="embeds on this computer with ONNX Runtime, offline")
 
@@ -19,3 +21,11 @@ def localdb_embedders() -> list[EmbedderSpec]:
             callers=2,
         )
     ]
+
+
+@hookimpl
+def localdb_checks(context: CheckContext) -> Iterable[Check]:
+    """Whether the files of the configured model are there."""
+    from localdb_onnx.health import checks
+
+    return checks(context)
