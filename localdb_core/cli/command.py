@@ -68,7 +68,7 @@ class Command(_WithGlobals):
         state = ctx.ensure_object(State)
         words = _words(ctx)
         scope.check(words, state.stores)
-        if state.config_path is not None and words != "doctor":
+        if state.config_path is not None:
             find_config(state.config_path)  # refused by every command (L-CFG-23)
         state.guard()
         logs.set_up(verbose=state.verbose, as_json=state.json)

@@ -21,7 +21,7 @@ def every_command():
             else:
                 yield [*words, name, *required(command)]
 
-    return list(below(root, []))
+    return list(below(root(), []))
 
 
 def required(command):
