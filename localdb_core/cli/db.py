@@ -75,7 +75,7 @@ def migrate(state: State) -> None:
     database = databases.catalog()
     if database.losses and not _accepted(state, database):
         return
-    with interrupt.stoppable() as asked:
+    with interrupt.stoppable(state) as asked:
         report = databases.migrate(database, on_step=_Steps(state), cancel=asked)
     said = _said(report, database.found)
     if state.json:
@@ -140,7 +140,7 @@ def downgrade(state: State, target: int | None) -> None:
     question = f"Step {database.path} back from version {current} to {wanted}? A copy is kept."
     if not render.confirm(state, question):
         return
-    with interrupt.stoppable() as asked:
+    with interrupt.stoppable(state) as asked:
         report = databases.downgrade(database, wanted, on_step=_Steps(state), cancel=asked)
     if state.json:
         done = {"from_version": current, "to_version": wanted, "steps": report.steps}
@@ -162,7 +162,7 @@ def vacuum(state: State) -> None:
             "the whole file is written anew: this takes a while, and up to twice its size "
             "of free disk space",
         )
-    with interrupt.stoppable() as asked:
+    with interrupt.stoppable(state) as asked:
         report = databases.vacuum(database, cancel=asked)
     if state.json:
         render.data(state, report.to_json())

@@ -114,6 +114,10 @@ class Here:
         self.states.append(state)
         return Ran(status, out.getvalue(), err.getvalue())
 
+    def start(self, *arguments, **settings):
+        """The same as a process, for tests about processes."""
+        return Program(self.home).start(*arguments, **settings)
+
     @property
     def data(self):
         return self.home / ".local/share/localdb"

@@ -12,6 +12,11 @@ from localdb_core.version import __version__
 HEAVY = ("pydantic", "yaml", "rich", "numpy", "mcp", "sqlite3", "pluggy", "localdb_chroma")
 
 
+@pytest.fixture
+def localdb(here):
+    return here
+
+
 def imported_by(statement):
     """The modules that a fresh interpreter holds after a statement."""
     code = f"{statement}\nimport sys; print('\\n'.join(sys.modules), file=sys.stderr)"
