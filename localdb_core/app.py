@@ -154,9 +154,12 @@ class LocalDB:
             cancel=cancel or threading.Event(),
         )
 
-    def plan(self, stores: Sequence[Store], source: Source | None = None) -> list[PlanRow]:
-        """What :meth:`index` would do with each item, without reading any."""
-        return Indexing(self._components, self._engines, self._embedders).plan(stores, source)
+    def plan(
+        self, stores: Sequence[Store], source: Source | None = None, *, delete: bool = False
+    ) -> list[PlanRow]:
+        """What :meth:`index` would do with each item; nothing is written or parsed."""
+        indexing = Indexing(self._components, self._engines, self._embedders)
+        return indexing.plan(stores, source, delete=delete)
 
     def status(self, stores: Sequence[Store]) -> StatusReport:
         """Counts, sizes and notices."""

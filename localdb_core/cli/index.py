@@ -43,7 +43,7 @@ def index(state: State, *, source_id: str | None, strict: bool, delete: bool, pl
         owner, source = sourceargs.only(state, stores, source_id)
         stores = [owner]
     if plan:
-        _plan(state, stores, source)
+        _plan(state, stores, source, delete=delete)
         return 0
     reports = _run(state, stores, source, delete=delete, strict=strict)
     for report in reports:
@@ -121,8 +121,8 @@ def _total(reports: Sequence[IndexReport]) -> IndexStats:
     return total
 
 
-def _plan(state: State, stores: Sequence[Store], source: Source | None) -> None:
-    rows = state.app().plan(stores, source)
+def _plan(state: State, stores: Sequence[Store], source: Source | None, *, delete: bool) -> None:
+    rows = state.app().plan(stores, source, delete=delete)
     counts = plan_counts(rows)
     if state.json:
         render.data(state, {"plan": [row.to_json() for row in rows], "counts": counts})

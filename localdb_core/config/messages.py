@@ -34,7 +34,8 @@ def explain(error: ValidationError) -> str:
 
 def _line(detail: ErrorDetails) -> str:
     key, kind = dotted(detail["loc"]), detail["type"]
-    if kind == "invalid_key" or detail["loc"][-1:] == ("[key]",):
+    at_key = detail["loc"][-1:] == ("[key]",)
+    if kind == "invalid_key" or (at_key and kind != "value_error"):
         return _no_text(detail)
     if kind == "extra_forbidden":
         return _unknown(detail["loc"])

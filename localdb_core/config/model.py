@@ -64,11 +64,37 @@ class Folders(Section):
     """Log files."""
 
 
+SIZABLE: Final = ("code", "messages", "prose")
+_SIZE: Final = re.compile(r"1[6-9]|[2-9][0-9]|[1-9][0-9]{2,4}")
+
+
+def _is_preset(name: str) -> str:
+    if name not in SIZABLE:
+        raise ValueError(f"is not a preset; there are {', '.join(SIZABLE)}")
+    return name
+
+
+def _is_size(text: str) -> str:
+    if not _SIZE.fullmatch(text):
+        raise ValueError("must be a whole number from 16 to 99999, in quotes")
+    return text
+
+
 class Chunking(Section):
     """How texts are cut."""
 
-    preset_overrides: dict[str, str] = Field(default_factory=dict)
-    """Reserved; part of the indexing policy."""
+    preset_overrides: Annotated[
+        dict[
+            Annotated[str, AfterValidator(_is_preset)],
+            Annotated[
+                str,
+                AfterValidator(_is_size),
+                Field(json_schema_extra={"pattern": f"^({_SIZE.pattern})$"}),
+            ],
+        ],
+        Field(json_schema_extra={"propertyNames": {"enum": list(SIZABLE)}}),
+    ] = Field(default_factory=dict)
+    """Largest chunks: prose and messages in tokens, code in characters, as in prose: "384"."""
 
 
 class Embedding(Section):

@@ -137,6 +137,7 @@ class Resource:
     raw_hash: str | None = None
     parser: str | None = None
     parser_version: str | None = None
+    chunking: str = ""
 
     @property
     def fetched_at(self) -> str:

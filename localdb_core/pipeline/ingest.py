@@ -19,10 +19,12 @@ from localdb_core.domain.errors import (
     UnusableEmbedder,
 )
 from localdb_core.domain.events import Outcome
+from localdb_core.domain.resource import Resource
 from localdb_core.pipeline.embed import EmbedJob, EmbedStage
-from localdb_core.pipeline.parse import ParserRunner
-from localdb_core.pipeline.plan import Decision
+from localdb_core.pipeline.parse import ParserRunner, probe_of
+from localdb_core.pipeline.plan import Decision, Redo
 from localdb_core.pipeline.prepare import Draft, EmbedderHandle, Preparer, hash_file
+from localdb_core.pipeline.recipe import Recipe, read_recipe
 from localdb_core.plugin import Item
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.resources import Known, PreparedDocument
@@ -47,7 +49,8 @@ class Result:
     """What became of one item.
 
     ``document`` is set when there is something to commit; ``touched`` when only the
-    resource row changes, ``missing`` when the file is gone since it was listed.
+    resource row changes, ``seen_again`` when not even that does but its stamp; ``missing``
+    when the file is gone since it was listed.
     ``reason`` is for the one warning line of L-LOG-01.
     """
 
@@ -55,8 +58,8 @@ class Result:
     outcome: Outcome
     reason: str = ""
     document: PreparedDocument | None = None
-    touched: Draft | None = None
-    seen_again: bool = False
+    touched: Resource | None = None
+    seen_again: Decision | None = None
     missing: bool = False
     fatal: LocaldbError | None = None
 
@@ -84,7 +87,6 @@ class Ingest:
         *,
         parsers: ParserRunner,
         preparer: Preparer,
-        known: Mapping[str, Known],
         handle: Callable[[], EmbedderHandle | None],
         deliver: Callable[[Result], None],
         stop: threading.Event,
@@ -93,18 +95,17 @@ class Ingest:
         self._store_id = store_id
         self._parsers = parsers
         self._preparer = preparer
-        self._known = known
         self._handle = handle
         self._deliver = deliver
         self._stop = stop
         self._stage: EmbedStage[_Waiting] | None = None
         self._starting = threading.Lock()
 
-    def take(self, decision: Decision, *, policy: str, versions: Mapping[str, str]) -> None:
-        """Read, parse, chunk; then deliver, or leave it to the embedding callers."""
+    def take(self, decision: Decision) -> None:
+        """Do what was decided; then deliver, or leave it to the embedding callers."""
         item = decision.item
         try:
-            result = self._work(item, policy, versions)
+            result = self._work(decision)
         except FATAL as error:
             result = Result(item, Outcome.ERROR, str(error), fatal=error)
         except UnsupportedFormat as error:
@@ -119,27 +120,69 @@ class Ingest:
         if result is not None:
             self._deliver(result)
 
-    def _work(self, item: Item, policy: str, versions: Mapping[str, str]) -> Result | None:
-        known = self._known.get(item.uri)
+    def _work(self, decision: Decision) -> Result | None:
+        item, known, redo = decision.item, decision.known, decision.redo
+        if known is not None and not redo & (Redo.READ | Redo.PARSE):
+            return self._cut_again(decision, known)
         raw = hash_file(item.path)
-        if known is not None and (known.stale or not self._complete(known)):
-            known = None  # made without an embedder, and now there is one (S-13)
-        if known is not None and _same_bytes(known, raw, policy, versions):
-            return Result(item, Outcome.SKIPPED, seen_again=True)
-        probe = self._parsers.probe(item)
+        if known is not None and not redo & Redo.PARSE and known.raw_hash == raw:
+            if redo & Redo.CUT:
+                return self._cut_again(decision, known)
+            return Result(item, Outcome.SKIPPED, seen_again=decision)
+        probe = probe_of(item)
         parsed = self._parsers.parse(item.path, probe)
         draft = self._preparer.resource(item, parsed, raw, probe.media_type)
         if not draft.blocks:
-            return Result(item, Outcome.SKIPPED, "; ".join(draft.warnings))
-        if known is not None and _same_content(known, draft, policy):
-            return Result(item, Outcome.SKIPPED, touched=draft)
-        draft = self._preparer.chunked(draft, item.name)
+            return Result(item, Outcome.SKIPPED, "; ".join((*draft.warnings, *_emptied(known))))
+        recipe = decision.recipe
+        if recipe is not None and not redo & Redo.CUT and self._same(known, recipe, draft):
+            return Result(
+                item, Outcome.SKIPPED, touched=self._preparer.recorded(draft, recipe).resource
+            )
+        return self._cut(item, self._preparer.chunked(draft, item.name), known)
+
+    def _cut(self, item: Item, draft: Draft, known: Known | None) -> Result | None:
         if not draft.chunks:
-            return Result(item, Outcome.SKIPPED, "it has no text to index")
+            reason = "; ".join(("it has no text to index", *_emptied(known)))
+            return Result(item, Outcome.SKIPPED, reason)
         return self._embedded(item, draft)
 
-    def _complete(self, known: Known) -> bool:
-        return known.embedded or self._handle() is None
+    def _cut_again(self, decision: Decision, known: Known) -> Result | None:
+        """From the stored blocks; the file is neither read nor parsed."""
+        item, recipe = decision.item, decision.recipe
+        resource = self._catalog.resources.get(self._store_id, known.id)
+        assert resource is not None, "the run holds the store's lock"
+        assert recipe is not None, "a document without a recipe is parsed"
+        blocks = self._catalog.passages.blocks(self._store_id, known.id)
+        draft = self._preparer.stored(item, resource, blocks, recipe)
+        fresh = self._preparer.chunked(draft, item.name)
+        made = read_recipe(fresh.resource.chunking)
+        if made is not None and self._cut_the_same(known, recipe, fresh, made):
+            return Result(item, Outcome.SKIPPED, touched=fresh.resource)
+        return self._cut(item, fresh, known)
+
+    def _cut_the_same(self, known: Known, recipe: Recipe, fresh: Draft, made: Recipe) -> bool:
+        """Whether a new size or chunker made no difference to this document."""
+        if (recipe.algorithm, recipe.measure) != (made.algorithm, made.measure):
+            return False  # what is put before a chunk, or the room for it, may differ
+        complete = known.embedded or not fresh.texts
+        stored = self._catalog.passages.chunks(self._store_id, known.id)
+        return complete and {c.id: c for c in stored} == {c.id: c for c in fresh.chunks}
+
+    def _same(self, known: Known | None, recipe: Recipe, draft: Draft) -> bool:
+        """Whether only the resource row may differ (L-ING-34).
+
+        A new title changes what is embedded. The content hash knows neither the level of
+        a heading nor the language of code, so the blocks themselves are compared.
+        """
+        resource = draft.resource
+        return (
+            known is not None
+            and (known.id, known.content_hash) == (resource.id, resource.content_hash)
+            and known.title == resource.title
+            and recipe.front_matter_read == draft.front_matter_read
+            and tuple(self._catalog.passages.blocks(self._store_id, known.id)) == draft.blocks
+        )
 
     def _embedded(self, item: Item, draft: Draft) -> Result | None:
         """The result at once when no vector is missing, else later from the stage."""
@@ -195,29 +238,8 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, LocaldbError) else f"{type(error).__name__}: {error}"
 
 
-def _same_bytes(known: Known, raw: str, policy: str, versions: Mapping[str, str]) -> bool:
-    return (
-        known.raw_hash == raw
-        and known.policy_version == policy
-        and known.parser is not None
-        and versions.get(known.parser) == known.parser_version
-    )
-
-
-def _same_content(known: Known, draft: Draft, policy: str) -> bool:
-    """Only the resource row may differ.
-
-    A new title changes what is embedded, and a better parser may have found other
-    headings: the content hash knows nothing of either.
-    """
-    resource = draft.resource
-    return (
-        known.content_hash == resource.content_hash
-        and known.id == resource.id
-        and known.policy_version == policy
-        and known.title == resource.title
-        and (known.parser, known.parser_version) == (resource.parser, resource.parser_version)
-    )
+def _emptied(known: Known | None) -> tuple[str, ...]:
+    return () if known is None else ("nothing is left to index; its last version is kept",)
 
 
 def _prepared(item: Item, draft: Draft, vectors: NDArray[np.float32] | None) -> Result:

@@ -30,10 +30,24 @@ Build = Callable[[Owned[ParserSpec], PluginContext], Parser]
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document, and the parser that made it."""
+    """A document, the parser that made it, and those that were asked before."""
 
     document: Document
     parser: Owned[ParserSpec]
+    declined: tuple[Owned[ParserSpec], ...] = ()
+
+
+def probe_of(item: Item) -> Probe:
+    """A first look: name, head and what both suggest. Raises OSError."""
+    with item.path.open("rb") as file:
+        head = file.read(HEAD_SIZE)
+    return Probe(
+        name=item.name,
+        head=head,
+        media_type=sniff(head, item.name),
+        size=item.size,
+        uri=item.uri,
+    )
 
 
 class ParserRunner:
@@ -57,31 +71,21 @@ class ParserRunner:
         self._built: dict[str, Parser] = {}
         self._building = threading.Lock()
 
-    def probe(self, item: Item) -> Probe:
-        """A first look: name, head and what both suggest. Raises OSError."""
-        with item.path.open("rb") as file:
-            head = file.read(HEAD_SIZE)
-        return Probe(
-            name=item.name,
-            head=head,
-            media_type=sniff(head, item.name),
-            size=item.size,
-            uri=item.uri,
-        )
-
     def parse(self, path: Path, probe: Probe) -> Parsed:
         """The first document the chain gives; an error ends the chain (L-PAR-01).
 
         Raises UnsupportedFormat when nobody takes the file, ExtractionFailed when a
         parser failed or crashed on it, StorageUnavailable and JobCancelled as they are.
         """
-        declined: list[str] = []
+        declined: list[Owned[ParserSpec]] = []
+        reasons: list[str] = []
         for owned in claims(self._chain, probe):
             result = self._try(owned, path, probe)
             if isinstance(result, Document):
-                return Parsed(result, owned)
-            declined.append(f"{owned.full_id}: {result.reason}")
-        raise UnsupportedFormat("; ".join(declined) or "no parser takes this kind of file")
+                return Parsed(result, owned, tuple(declined))
+            declined.append(owned)
+            reasons.append(f"{owned.full_id}: {result.reason}")
+        raise UnsupportedFormat("; ".join(reasons) or "no parser takes this kind of file")
 
     def _try(self, owned: Owned[ParserSpec], path: Path, probe: Probe) -> ParseResult:
         try:

@@ -19,7 +19,9 @@ from localdb_core.domain.store import Source, Store
 from localdb_core.pipeline.chunk import OwnedChunker, chunk_document
 from localdb_core.pipeline.language import detect
 from localdb_core.pipeline.parse import Parsed
+from localdb_core.pipeline.plan import Current
 from localdb_core.pipeline.presets import TokenMeasure, preset_for, sizing_for
+from localdb_core.pipeline.recipe import CHARACTERS, Recipe, label
 from localdb_core.pipeline.structure import structure_of
 from localdb_core.pipeline.trail import embedding_texts, keyword_trail
 from localdb_core.plugin import Embedder, EmbedderCard, Item
@@ -56,6 +58,7 @@ class Draft:
     text_hashes: tuple[bytes, ...] = ()
     warnings: tuple[str, ...] = ()
     front_matter_read: bool = False
+    declined: tuple[str, ...] = ()
 
 
 class Preparer:
@@ -70,13 +73,13 @@ class Preparer:
         store: Store,
         source: Source,
         *,
-        policy_version: str,
+        now: Current,
         chunkers: Sequence[OwnedChunker],
         handle: Callable[[], EmbedderHandle | None],
     ) -> None:
         self._store = store
         self._source = source
-        self._policy = policy_version
+        self._now = now
         self._chunkers = chunkers
         self._handle = handle
 
@@ -102,7 +105,7 @@ class Preparer:
             language=language,
             added_at=item.added_at,
             modified_at=item.added_at,
-            policy_version=self._policy,
+            policy_version=self._now.policy_version,
             size=item.size,
             mtime_ns=item.mtime_ns,
             raw_hash=raw,
@@ -117,20 +120,47 @@ class Preparer:
                 *((structure.problem,) if structure.problem else ()),
             ),
             front_matter_read=parsed.document.front_matter_read,
+            declined=tuple(label(owned) for owned in parsed.declined),
         )
+
+    def stored(
+        self, item: Item, resource: Resource, blocks: Sequence[Block], recipe: Recipe
+    ) -> Draft:
+        """The draft of a document as it is stored, to be cut again."""
+        resource = replace(
+            resource,
+            source_id=self._source.id,
+            policy_version=self._now.policy_version,
+            added_at=item.added_at,
+            size=item.size,
+            mtime_ns=item.mtime_ns,
+        )
+        return Draft(
+            resource,
+            tuple(blocks),
+            front_matter_read=recipe.front_matter_read,
+            declined=recipe.declined,
+        )
+
+    def recorded(self, draft: Draft, recipe: Recipe) -> Draft:
+        """The draft of a document that stays cut as it was."""
+        recipe = replace(recipe, chain=self._now.digest, declined=draft.declined)
+        return replace(draft, resource=replace(draft.resource, chunking=recipe.to_text()))
 
     def chunked(self, draft: Draft, name: str) -> Draft:
         """The draft with its chunks and the texts that stand for them in each leg."""
         handle = self._handle()
         preset = preset_for(self._source.preset, draft.resource.mime, name)
+        presets = self._now.cutting.presets
         sizing = (
-            sizing_for(preset)
+            sizing_for(preset, presets=presets)
             if handle is None
             else sizing_for(
                 preset,
                 handle.measure,
                 max_tokens=handle.card.max_tokens,
                 added=handle.measure.added,
+                presets=presets,
             )
         )
         chunks = chunk_document(
@@ -146,12 +176,29 @@ class Preparer:
         if handle is not None:
             limit = handle.card.max_tokens - handle.measure.added
             texts = embedding_texts(chunks, title, limit=limit, measure=handle.measure)
+        recipe = self._recipe(draft, preset, chunks, handle)
         return replace(
             draft,
+            resource=replace(draft.resource, chunking=recipe.to_text()),
             chunks=tuple(chunks),
             trails=tuple(keyword_trail(chunk, title) for chunk in chunks),
             texts=tuple(texts),
             text_hashes=tuple(_text_hash(text) for text in texts),
+        )
+
+    def _recipe(
+        self, draft: Draft, preset: str, chunks: Sequence[Chunk], handle: EmbedderHandle | None
+    ) -> Recipe:
+        cutting = self._now.cutting
+        kinds = sorted({str(chunk.block_kind) for chunk in chunks})
+        return Recipe(
+            preset=preset,
+            sizes=cutting.sizes(preset),
+            measure=CHARACTERS if handle is None else handle.card.fingerprint,
+            chunkers={kind: cutting.chunker(kind, preset) or "" for kind in kinds},
+            front_matter_read=draft.front_matter_read,
+            chain=self._now.digest,
+            declined=draft.declined,
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 
 from localdb_core.domain import InvalidRequest
 from localdb_core.domain.formats import CODE_SUFFIXES, LOCKFILES, suffix_of
@@ -29,10 +29,36 @@ class Preset:
     window_turns: int = 6
     stride_turns: int = 3
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The sizes in the order of the fields."""
+        return astuple(self)
+
+    @classmethod
+    def named(cls, numbers: Sequence[int]) -> dict[str, int]:
+        """The inverse of :attr:`numbers`, for messages; bears numbers of another version."""
+        return dict(zip((field.name for field in fields(cls)), numbers, strict=False))
+
 
 PRESETS = {"prose": Preset(), "code": Preset(), "messages": Preset(target=512)}
 
 _CODE_NAMES = (*CODE_SUFFIXES, ".xlsx", ".xls")
+
+
+def presets_with(overrides: Mapping[str, str]) -> dict[str, Preset]:
+    """The presets under ``defaults.indexing.chunking.preset_overrides``.
+
+    A number for ``prose`` or ``messages`` is their target in tokens, one for ``code`` the
+    limit of code blocks in characters, in files of every preset (D-07). The config has
+    judged names and numbers already.
+    """
+    presets = dict(PRESETS)
+    for name, number in overrides.items():
+        if name == "code":
+            presets = {n: replace(p, code_limit=int(number)) for n, p in presets.items()}
+        else:
+            presets[name] = replace(presets[name], target=int(number))
+    return presets
 
 
 def check_preset(name: str) -> str:
@@ -84,6 +110,7 @@ def sizing_for(
     *,
     max_tokens: int | None = None,
     added: int = SPECIAL_TOKENS,
+    presets: Mapping[str, Preset] = PRESETS,
 ) -> Sizing:
     """Sizes for one preset.
 
@@ -92,8 +119,9 @@ def sizing_for(
         measure: sizes in tokens; None counts characters and scales the numbers.
         max_tokens: the embedder's longest input; a chunk is never longer.
         added: what the embedder adds to every input (:attr:`TokenMeasure.added`).
+        presets: the numbers in force (:func:`presets_with`).
     """
-    sizes = PRESETS[check_preset(preset)]
+    sizes = presets[check_preset(preset)]
     target, scale = sizes.target, 1 if measure is not None else CHARACTERS_PER_TOKEN
     if max_tokens is not None:
         target = max(1, min(target, max_tokens - added))

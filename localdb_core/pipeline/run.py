@@ -6,7 +6,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -32,13 +32,12 @@ from localdb_core.domain.store import Source, Store
 from localdb_core.domain.uri import display
 from localdb_core.pipeline.batch import Batch
 from localdb_core.pipeline.ingest import FATAL, Ingest, Result
-from localdb_core.pipeline.plan import Decision, decide, sweep, unique
+from localdb_core.pipeline.plan import Decision, Sweep, stamp
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import Preparer
-from localdb_core.pipeline.presets import check_preset
 from localdb_core.pipeline.setup import Setup
-from localdb_core.plugin import Listing, SourceKind
-from localdb_core.storage.resources import Known, PreparedDocument
+from localdb_core.pipeline.survey import SourceFailed, View
+from localdb_core.storage.resources import PreparedDocument
 from localdb_core.storage.session import WriteSession
 
 log = logging.getLogger("localdb.index")
@@ -72,6 +71,7 @@ class StoreRun:
         self._delete = delete
         self._on_event = on_event
         self._cancel = cancel
+        self._survey = setup.survey(session.store)
         self._batch = Batch()
         self._embedder_id: int | None = None
         self._of_source = IndexStats()
@@ -85,13 +85,10 @@ class StoreRun:
         try:
             if source.store_id != self._store.id:  # L-STO-05
                 raise InvalidRequest(f"the source belongs to another store than {self._store.name}")
-            kind, observable = self._setup.source_kind(source.kind)
-            check_preset(source.preset)
-            listing = self._list(kind, source)
-            known = self._setup.catalog.resources.known(self._store.id)
-            self._read(source, listing, known, stats)
-            self._sweep(source, listing, known, stats, observable=observable)
-        except _SourceFailed as error:
+            view = self._survey.look(source)
+            self._read(source, view, stats)
+            self._sweep(source, view.sweep, stats)
+        except SourceFailed as error:
             self._source_failed(source, stats, error)
             self._commit()
         except FATAL:  # some of them are InvalidConfig too
@@ -102,61 +99,46 @@ class StoreRun:
             self.stats.add(stats)
         self._on_event(SourceFinished(stats))
 
-    def _list(self, kind: SourceKind, source: Source) -> Listing:
-        try:
-            return kind.list(source, self._setup.accepts)
-        except LocaldbError:
-            raise
-        except Exception as error:  # the plugin guard of sources
-            reason = f"it cannot be listed: {type(error).__name__}: {error}"
-            raise _SourceFailed(reason) from error
-
     def _source_failed(self, source: Source, stats: IndexStats, error: Exception) -> None:
         stats.error_count += 1
         log.warning("%s: %s", display(source.location), error)
 
-    def _read(
-        self, source: Source, listing: Listing, known: Mapping[str, Known], stats: IndexStats
-    ) -> None:
+    def _read(self, source: Source, view: View, stats: IndexStats) -> None:
+        listing = view.listing
         if not listing.complete:
             stats.error_count += 1
             log.warning("%s: %s", display(source.location), listing.reason)
-        items = unique(listing.items)
-        self._on_event(Discovered(len(items) + len(listing.problems)))
+        self._on_event(Discovered(len(view.decisions) + len(listing.problems)))
         for problem in listing.problems:
             stats.docs_seen += 1
             stats.error_count += 1
             log.warning("%s: %s", display(problem.uri), problem.reason)
             self._on_event(DocumentFinished(problem.uri, Outcome.ERROR))
-        work: list[Decision] = []
-        for item in items:
-            decision = decide(
-                item,
-                known.get(item.uri),
-                policy=self._setup.policy_version,
-                versions=self._setup.versions,
-                embeds=self._setup.embeds,
-            )
-            if decision.action is PlanAction.SKIP:
-                stats.docs_seen += 1
-                stats.docs_skipped += 1
-                self._on_event(DocumentFinished(item.uri, Outcome.SKIPPED))
-            else:
-                work.append(decision)
+        skipped = [d for d in view.decisions if d.action is PlanAction.SKIP]
+        self._stamp(source, [decision for decision in skipped if decision.redo])
+        for decision in skipped:
+            stats.docs_seen += 1
+            stats.docs_skipped += 1
+            self._on_event(DocumentFinished(decision.item.uri, Outcome.SKIPPED))
+        work = [d for d in view.decisions if d.action is not PlanAction.SKIP]
         if work:
-            self._work_through(source, work, known, stats)
+            self._work_through(source, work, stats)
+
+    def _stamp(self, source: Source, decisions: Sequence[Decision]) -> None:
+        if decisions:
+            stamps = [stamp(d, source=source, now=self._setup.now) for d in decisions]
+            self._setup.catalog.resources.stamp(self._store.id, stamps)
 
     def _work_through(
         self,
         source: Source,
         work: list[Decision],
-        known: Mapping[str, Known],
         stats: IndexStats,
     ) -> None:
         # Big files first: one started last would keep a single core busy at the end.
         work.sort(key=lambda d: -(d.item.size or 0) if (d.item.size or 0) > BIG_FILE else 0)
         missing: list[Result] = []
-        with self._crew(source, work, known) as results:
+        with self._crew(source, work) as results:
             for done in range(len(work)):
                 result = self._next(results)
                 self._on_event(DocumentStarted(result.item.uri, done, len(work)))
@@ -182,9 +164,7 @@ class StoreRun:
                     self._commit()
 
     @contextmanager
-    def _crew(
-        self, source: Source, work: list[Decision], known: Mapping[str, Known]
-    ) -> Iterator[queue.Queue[Result]]:
+    def _crew(self, source: Source, work: list[Decision]) -> Iterator[queue.Queue[Result]]:
         """Parser threads and embedding callers, all gone at the end, one way or the other."""
         stop = threading.Event()
         results: queue.Queue[Result] = queue.Queue(maxsize=256)
@@ -198,7 +178,7 @@ class StoreRun:
                 return
 
         pool = ParserPool(PARSERS, stop=stop)
-        ingest = self._ingest(source, known, pool, deliver, stop)
+        ingest = self._ingest(source, pool, deliver, stop)
         pending = iter(work)
         turn = threading.Lock()
 
@@ -208,9 +188,7 @@ class StoreRun:
                     decision = next(pending, None)
                 if decision is None:
                     return
-                ingest.take(
-                    decision, policy=self._setup.policy_version, versions=self._setup.versions
-                )
+                ingest.take(decision)
 
         threads = [threading.Thread(target=parse_some, name=f"parse-{n}") for n in range(PARSERS)]
         for thread in threads:
@@ -231,7 +209,6 @@ class StoreRun:
     def _ingest(
         self,
         source: Source,
-        known: Mapping[str, Known],
         pool: ParserPool,
         deliver: Callable[[Result], None],
         stop: threading.Event,
@@ -239,7 +216,7 @@ class StoreRun:
         preparer = Preparer(
             self._store,
             source,
-            policy_version=self._setup.policy_version,
+            now=self._setup.now,
             chunkers=self._setup.chunkers,
             handle=self._setup.handle,
         )
@@ -248,7 +225,6 @@ class StoreRun:
             self._store.id,
             parsers=self._setup.runner(pool),
             preparer=preparer,
-            known=known,
             handle=self._setup.handle,
             deliver=deliver,
             stop=stop,
@@ -259,7 +235,7 @@ class StoreRun:
         if result.fatal is not None:
             raise result.fatal
         if result.outcome is Outcome.ERROR and _vanished(source):
-            raise _SourceFailed("it vanished during the run; nothing was removed")
+            raise SourceFailed("it vanished during the run; nothing was removed")
         stats.docs_seen += 1
         chunks = 0
         if result.document is not None:
@@ -267,7 +243,7 @@ class StoreRun:
             chunks = len(result.document.chunks)
         elif result.outcome is Outcome.SKIPPED:
             stats.docs_skipped += 1
-            self._touch(result)
+            self._touch(source, result)
         elif result.outcome is Outcome.UNSUPPORTED:
             stats.unsupported_format_count += 1
         else:
@@ -276,20 +252,12 @@ class StoreRun:
             log.warning("%s: %s", display(result.item.uri), result.reason)
         self._on_event(DocumentFinished(result.item.uri, result.outcome, chunks))
 
-    def _touch(self, result: Result) -> None:
+    def _touch(self, source: Source, result: Result) -> None:
         """Store what changed about a document whose text did not."""
-        resources = self._setup.catalog.resources
         if result.touched is not None:
-            resources.update_metadata(result.touched.resource)
-        elif result.seen_again:
-            item = result.item
-            resources.touch(
-                self._store.id,
-                item.uri,
-                size=item.size,
-                mtime_ns=item.mtime_ns,
-                added_at=item.added_at,
-            )
+            self._setup.catalog.resources.update_metadata(result.touched)
+        elif result.seen_again is not None:
+            self._stamp(source, [result.seen_again])
 
     def _commit(self) -> None:
         documents = list(self._batch.documents.values())
@@ -344,17 +312,8 @@ class StoreRun:
         self._of_source.docs_indexed += 1
         self._of_source.chunks_written += len(document.chunks)
 
-    def _sweep(
-        self,
-        source: Source,
-        listing: Listing,
-        known: Mapping[str, Known],
-        stats: IndexStats,
-        *,
-        observable: bool,
-    ) -> None:
-        # Known before the run: what it added says nothing about what was there (L-ING-53).
-        found = sweep(source, listing, known, versions=self._setup.versions, observable=observable)
+    def _sweep(self, source: Source, found: Sweep, stats: IndexStats) -> None:
+        # Told before the run: what it added says nothing about what was there (L-ING-53).
         if found.kept_because is not None:
             log.warning(
                 "%s: %s; %d documents kept",
@@ -367,10 +326,6 @@ class StoreRun:
             stats.docs_deleted += len(found.gone)
         else:
             stats.docs_prunable += len(found.gone)
-
-
-class _SourceFailed(Exception):
-    """A source cannot be read any further; what is done of it stays."""
 
 
 def _vanished(source: Source) -> bool:

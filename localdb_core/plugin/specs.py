@@ -136,8 +136,11 @@ class ChunkerSpec(Spec):
 
     ``presets`` narrows the claim to files of these presets; empty is all.
     ``scope`` is ``document`` for a chunker that must see every claimed block at once.
+    Raise ``version`` when it cuts otherwise: documents that an older version cut are cut
+    again at the next run, from the stored blocks.
     """
 
     claims: tuple[str, ...]
     presets: tuple[str, ...] = ()
     scope: Literal["block", "document"] = "block"
+    version: str = "1"

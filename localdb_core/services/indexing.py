@@ -17,15 +17,17 @@ from localdb_core.domain.errors import (
 )
 from localdb_core.domain.events import Event, IndexStats
 from localdb_core.domain.ids import policy_version
-from localdb_core.domain.reports import IndexReport, PlanAction, PlanRow
+from localdb_core.domain.reports import IndexReport, PlanRow
 from localdb_core.domain.store import Source, Store
 from localdb_core.host.lazy import build
 from localdb_core.pipeline.chunk import OwnedChunker
 from localdb_core.pipeline.parse import ParserRunner
-from localdb_core.pipeline.plan import decide, sweep, unique
+from localdb_core.pipeline.plan import Current
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import EmbedderHandle
-from localdb_core.pipeline.presets import TokenMeasure
+from localdb_core.pipeline.presets import TokenMeasure, presets_with
+from localdb_core.pipeline.preview import planned
+from localdb_core.pipeline.recipe import Cutting, chain_digest
 from localdb_core.pipeline.run import StoreRun
 from localdb_core.pipeline.setup import Setup
 from localdb_core.search.embedders import Embedders
@@ -99,10 +101,12 @@ class Indexing:
         stats = IndexStats()
         error: LocaldbError | None = None
         try:
-            setup = self._setup(store)
+            self._refuse_other_embedder(store)
+            setup = self._setup(store, chunkers=self._chunkers())
+            version = setup.now.policy_version
             with WriteSession(self.engines, store) as session:
-                if session.store.policy_version != setup.policy_version:
-                    catalog.stores.set_policy(store.id, setup.policy, setup.policy_version)
+                if session.store.policy_version != version:
+                    catalog.stores.set_policy(store.id, setup.policy, version)
                 run = StoreRun(
                     setup,
                     session,
@@ -122,59 +126,52 @@ class Indexing:
         catalog.jobs.finish(job_id, stats, error)
         return IndexReport(store, job_id, stats, error)
 
-    def plan(self, stores: Sequence[Store], source: Source | None) -> list[PlanRow]:
-        """What a run would do with each item, without reading any."""
+    def plan(
+        self, stores: Sequence[Store], source: Source | None, *, delete: bool
+    ) -> list[PlanRow]:
+        """What a run would do with each item; nothing is written, parsed or embedded.
+
+        Raises InvalidConfig where the run would.
+        """
         rows: list[PlanRow] = []
         for store in stores:
-            known = self.engines.catalog.resources.known(store.id)
-            policy, versions = policy_version(self.components.policy()), self._versions()
-            sources = (
-                [source] if source is not None else self.engines.catalog.sources.list(store.id)
-            )
-            for item_source in sources:
-                kind, observable = self.components.source_kind(item_source.kind)
-                listing = kind.list(item_source, self.components.chain.accepts)
-                for item in unique(listing.items):
-                    decision = decide(
-                        item,
-                        known.get(item.uri),
-                        policy=policy,
-                        versions=versions,
-                        embeds=self._embeds(),
-                    )
-                    rows.append(PlanRow(store, decision.action, item.uri, decision.reason))
-                gone = sweep(item_source, listing, known, versions=versions, observable=observable)
-                rows += [
-                    PlanRow(
-                        store,
-                        PlanAction.SKIP if gone.kept_because else PlanAction.PRUNE,
-                        uri,
-                        f"kept: {gone.kept_because}"
-                        if gone.kept_because
-                        else "no longer at source",
-                    )
-                    for uri in gone.gone
-                ]
+            setup = self._setup(store, chunkers=())
+            self._doubt_embedder(store)
+            sources = self.engines.catalog.sources.list(store.id)
+            survey = setup.survey(store)
+            for item in sources if source is None else [source]:
+                rows += planned(store, item, survey, setup, delete=delete)
         return rows
 
-    def _setup(self, store: Store) -> Setup:
+    def _setup(self, store: Store, *, chunkers: tuple[OwnedChunker, ...]) -> Setup:
         components = self.components
         for leg in LEGS:  # a written engine that is missing ends the run before it starts
             self.engines.engine(store, leg)
-        self._refuse_other_embedder(store)
         policy = components.policy()
-        chain = components.chain
         return Setup(
             catalog=self.engines.catalog,
             policy=policy,
-            policy_version=policy_version(policy),
-            versions=self._versions(),
-            accepts=chain.accepts,
-            chunkers=self._chunkers(),
+            now=self._current(store, policy_version(policy)),
+            accepts=components.chain.accepts,
+            chunkers=chunkers,
             source_kind=components.source_kind,
             runner=lambda pool: self._runner(pool),
             handle=_Once(lambda: self._handle(store)),
-            embeds=self._embeds(),
+        )
+
+    def _current(self, store: Store, policy: str) -> Current:
+        components = self.components
+        registry, chain = components.host.registry, components.chain
+        overrides = components.config.defaults.indexing.chunking.preset_overrides
+        stored, embeds = self.engines.catalog.stores.embedder(store.id), self._embeds()
+        return Current(
+            policy_version=policy,
+            chain=chain,
+            digest=chain_digest(chain),
+            versions={owned.full_id: owned.value.version for owned in registry.parsers},
+            cutting=Cutting(registry.chunkers, presets_with(overrides)),
+            measure=stored.fingerprint if embeds and stored is not None else None,
+            embeds=embeds,
         )
 
     def _embeds(self) -> bool:
@@ -185,9 +182,6 @@ class Indexing:
         return ParserRunner(
             self.components.chain, pool, context=self.components.context, build=build
         )
-
-    def _versions(self) -> dict[str, str]:
-        return {o.full_id: o.value.version for o in self.components.host.registry.parsers}
 
     def _chunkers(self) -> tuple[OwnedChunker, ...]:
         return tuple(
@@ -230,6 +224,22 @@ class Indexing:
         if self.components.embedder_spec(wanted.provider) is not None:
             embedder = self.embedders.get(wanted.provider, wanted.model)
             self._refuse_fingerprint(store, embedder.card.fingerprint)
+
+    def _doubt_embedder(self, store: Store) -> None:
+        """Say what a plan cannot tell without loading a model."""
+        stored = self.engines.catalog.stores.embedder(store.id)
+        wanted = self.components.config.defaults.indexing.embedding
+        if stored is None or (stored.provider, stored.model) == (wanted.provider, wanted.model):
+            return
+        log.warning(
+            "store %r was embedded with %s %s, the config says %s %s: index will refuse that, "
+            "unless both make the same vectors",
+            store.name,
+            stored.provider,
+            stored.model,
+            wanted.provider,
+            wanted.model,
+        )
 
     def _refuse_fingerprint(self, store: Store, fingerprint: str) -> None:
         stored = self.engines.catalog.stores.embedder(store.id)

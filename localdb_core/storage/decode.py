@@ -42,6 +42,7 @@ def resource_of(row: sqlite3.Row, *, prefix: str = "") -> Resource:
         raw_hash=cell("raw_hash"),
         parser=cell("parser"),
         parser_version=cell("parser_version"),
+        chunking=cell("chunking"),
     )
 
 

@@ -26,7 +26,7 @@ PARAMETERS = 500
 _COLUMNS = (
     "id, store_id, source_id, ingestor_kind, resource_kind, uri, external_id, external_etag,"
     " content_hash, title, mime, language, added_at, modified_at, metadata_json, origin_store,"
-    " policy_version, size, mtime_ns, raw_hash, parser, parser_version"
+    " policy_version, size, mtime_ns, raw_hash, parser, parser_version, chunking"
 )
 
 
@@ -48,6 +48,21 @@ class Known:
     """Whether every chunk has a vector."""
     stale: bool = False
     """Whether a migration marked it to be read again, whatever else is unchanged."""
+    chunking: str = ""
+    """How it was made, as the pipeline wrote it; empty for documents from before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What is recorded anew about a document that stays as it is."""
+
+    uri: str
+    source_id: str
+    policy_version: str
+    chunking: str
+    size: int | None
+    mtime_ns: int | None
+    added_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class ResourceTable:
                 "SELECT uri, id, source_id, content_hash, policy_version, title, size, mtime_ns,"
                 " raw_hash, parser, parser_version, NOT EXISTS (SELECT 1 FROM chunks c"
                 " LEFT JOIN vectors v ON v.chunk_rid = c.rid"
-                " WHERE c.resource_rid = resources.rid AND v.chunk_rid IS NULL), stale"
+                " WHERE c.resource_rid = resources.rid AND v.chunk_rid IS NULL), stale, chunking"
                 " FROM resources WHERE store_id = ?",
                 (store_id,),
             )
@@ -148,15 +163,25 @@ class ResourceTable:
             ).fetchone()
         return int(count)
 
-    def touch(
-        self, store_id: str, uri: str, *, size: int | None, mtime_ns: int | None, added_at: str
-    ) -> None:
-        """Record a new size and time of a document whose bytes did not change."""
+    def stamp(self, store_id: str, stamps: Iterable[Stamp]) -> None:
+        """Record that these documents were looked at and are as they should be."""
         with self._db.write() as db:
-            db.execute(
-                "UPDATE resources SET size = ?, mtime_ns = ?, added_at = ?"
-                " WHERE store_id = ? AND uri = ?",
-                (size, _fitting(mtime_ns), added_at, store_id, uri),
+            db.executemany(
+                "UPDATE resources SET source_id = ?, policy_version = ?, chunking = ?, size = ?,"
+                " mtime_ns = ?, added_at = ? WHERE store_id = ? AND uri = ?",
+                [
+                    (
+                        row.source_id,
+                        row.policy_version,
+                        row.chunking,
+                        row.size,
+                        _fitting(row.mtime_ns),
+                        row.added_at,
+                        store_id,
+                        row.uri,
+                    )
+                    for row in stamps
+                ],
             )
 
     def update_metadata(self, resource: Resource) -> None:
@@ -165,7 +190,7 @@ class ResourceTable:
             db.execute(
                 "UPDATE resources SET source_id = ?, mime = ?, language = ?, added_at = ?,"
                 " modified_at = ?, metadata_json = ?, size = ?, mtime_ns = ?, raw_hash = ?,"
-                " parser = ?, parser_version = ?, policy_version = ?"
+                " parser = ?, parser_version = ?, policy_version = ?, chunking = ?, stale = 0"
                 " WHERE store_id = ? AND id = ?",
                 (
                     resource.source_id,
@@ -180,6 +205,7 @@ class ResourceTable:
                     resource.parser,
                     resource.parser_version,
                     resource.policy_version,
+                    resource.chunking,
                     resource.store_id,
                     resource.id,
                 ),
@@ -325,4 +351,5 @@ def _resource_values(resource: Resource) -> tuple[Any, ...]:
         resource.raw_hash,
         resource.parser,
         resource.parser_version,
+        resource.chunking,
     )

@@ -8,6 +8,9 @@ from localdb_core.config.load import load_config, parse_config
 from localdb_core.config.model import Config
 from localdb_core.domain.errors import InvalidConfig
 
+OVERRIDES_KEY = "defaults.indexing.chunking.preset_overrides"
+OVERRIDES = "version: 1\ndefaults: {indexing: {chunking: {preset_overrides: {"
+
 
 @pytest.mark.req("L-CFG-11")
 @pytest.mark.parametrize(
@@ -34,6 +37,14 @@ from localdb_core.domain.errors import InvalidConfig
             "version: 1\ndefaults: {indexing: {parsers: [pdf, no]}}",
             "defaults.indexing.parsers[1] must be text, not false",
         ),
+        (OVERRIDES + "poem: '99'}}}}", f"{OVERRIDES_KEY}.poem is not a preset; there are code"),
+        (OVERRIDES + "prose: 384}}}}", f"{OVERRIDES_KEY}.prose must be text, not 384"),
+        (OVERRIDES + "prose: '15'}}}}", f"{OVERRIDES_KEY}.prose must be a whole number from 16"),
+        (OVERRIDES + "code: '100000'}}}}", f"{OVERRIDES_KEY}.code must be a whole number from"),
+        (OVERRIDES + "prose: '+20'}}}}", f"{OVERRIDES_KEY}.prose must be a whole number from"),
+        (OVERRIDES + "prose: '٣٨٤'}}}}", f"{OVERRIDES_KEY}.prose must be a whole number from"),
+        (OVERRIDES + 'prose: "384\\n"}}}}', f"{OVERRIDES_KEY}.prose must be a whole number"),
+        (OVERRIDES + "prose: }}}}", f"{OVERRIDES_KEY}.prose must be text, not nothing"),
         ("version: 1\nproviders: [{name: a}]", "providers[0].kind is missing"),
         ("version: 1\nplugins: {auto_parsers: 1}", "plugins.auto_parsers must be true or false"),
         ("version: 1\nplugins: {config: {a: 1}}", "plugins.config.a must be a mapping of keys"),

@@ -1,0 +1,496 @@
+"""What each kind of change does again, counted; and the plan, held against the run."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from localdb_core.app import LocalDB
+from localdb_core.config.model import SIZABLE
+from localdb_core.domain import Metadata, SearchRequest
+from localdb_core.domain.events import IndexStats
+from localdb_core.domain.resource import Block
+from localdb_core.pipeline import plan as plan_module
+from localdb_core.pipeline.presets import PRESETS, presets_with
+from localdb_core.pipeline.recipe import Recipe, read_recipe
+from localdb_core.plugin import Declined, Document, ParserSpec, PluginInfo, hookimpl
+from localdb_core.testing import memory_plugin
+from localdb_core.testing.app import MEMORY, make_app
+
+Plugin = tuple[str, ModuleType]
+_numbers = itertools.count()
+
+
+def plugin(plugin_name: str, hook: str, component: Any, spec: Any, **fields: Any) -> Plugin:
+    """A plugin of one component."""
+    module = ModuleType(f"rules_test_plugin_{next(_numbers)}")
+    described = spec(target=f"{module.__name__}:component", **fields)
+
+    def offer() -> list[Any]:
+        return [described]
+
+    offer.__name__ = hook
+    vars(module).update({"PLUGIN": PluginInfo(api="1.0"), "__file__": "", "component": component})
+    vars(module)[hook] = hookimpl(offer)
+    sys.modules[module.__name__] = module
+    return plugin_name, module
+
+
+def parser(
+    name: str, parse: Callable[[Path], Any] | None = None, *, version: str = "1", **claims: Any
+) -> Plugin:
+    """A plugin with one parser; what it claims is ``.x`` files unless said otherwise."""
+
+    class Parser:
+        def __init__(self, context: Any) -> None:
+            pass
+
+        def parse(self, path: Path, probe: Any, progress: Any) -> Any:
+            return Document(markdown=path.read_text()) if parse is None else parse(path)
+
+    claims = claims or {"suffixes": (".x",)}
+    return plugin(
+        name,
+        "localdb_parsers",
+        Parser,
+        ParserSpec,
+        name=name,
+        version=version,
+        runs="thread",
+        **claims,
+    )
+
+
+class Counts:
+    """How often files were read and parsed, documents cut and texts embedded."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read: list[str] = []
+        self.parsed: list[str] = []
+        self.cut = 0
+        self.embedded: list[str] = []
+        from localdb_core.pipeline import ingest, parse, prepare
+        from localdb_core.testing import memory
+
+        hash_file, parse_one = ingest.hash_file, parse.ParserRunner.parse
+        cut, embed = prepare.chunk_document, memory.FakeEmbedder.embed
+
+        def hashed(path: Path) -> str:
+            self.read.append(path.name)
+            return hash_file(path)
+
+        def parsed(runner: Any, path: Path, probe: Any) -> Any:
+            self.parsed.append(path.name)
+            return parse_one(runner, path, probe)
+
+        def chunked(*args: Any, **options: Any) -> Any:
+            self.cut += 1
+            return cut(*args, **options)
+
+        def embedded(embedder: Any, texts: Sequence[str], role: Any) -> Any:
+            if role == "passage":
+                self.embedded.extend(texts)
+            return embed(embedder, texts, role)
+
+        monkeypatch.setattr(ingest, "hash_file", hashed)
+        monkeypatch.setattr(parse.ParserRunner, "parse", parsed)
+        monkeypatch.setattr(prepare, "chunk_document", chunked)
+        monkeypatch.setattr(memory.FakeEmbedder, "embed", embedded)
+
+    @property
+    def all(self) -> tuple[int, int, int, int]:
+        """Reads, parses, chunkings, embedded texts since the last look."""
+        counted = (len(self.read), len(self.parsed), self.cut, len(self.embedded))
+        self.read, self.parsed, self.cut, self.embedded = [], [], 0, []
+        return counted
+
+
+class Home:
+    """A folder of documents and the application that indexes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.documents = self.folder / "documents"
+        self.documents.mkdir()
+
+    def open(
+        self, *plugins: Plugin, config: Mapping[str, Any] | None = None, **indexing: Any
+    ) -> LocalDB:
+        if indexing:
+            embedding = {"provider": "fake", "model": "fake"}
+            config = {**MEMORY, "defaults": {"indexing": {"embedding": embedding, **indexing}}}
+        plugins = (("memory", memory_plugin), *plugins)
+        app = make_app(self.folder / "home", plugins=plugins, config=config)
+        store = app.stores.resolve("default")
+        if not app.sources.list(store):
+            app.sources.add(store, str(self.documents))
+        return app
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.documents / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+def index(app: LocalDB, **options: Any) -> IndexStats:
+    (report,) = app.index([app.stores.resolve("default")], **options)
+    assert report.error is None
+    return report.stats
+
+
+def planned(app: LocalDB, **options: Any) -> dict[str, tuple[str, str]]:
+    """Action and reason by the last part of the URI."""
+    rows = app.plan([app.stores.resolve("default")], **options)
+    return {row.uri.rpartition("/")[2]: (str(row.action), row.reason) for row in rows}
+
+
+def names(app: LocalDB) -> set[str]:
+    store = app.stores.resolve("default")
+    rows, _ = app.documents.page(store, source_id=None, offset=0, limit=1000)
+    return {row.uri.rpartition("/")[2] for row in rows}
+
+
+def recipe(app: LocalDB, name: str) -> Recipe:
+    known = app.catalog.resources.known(app.stores.resolve("default").id)
+    (text,) = (row.chunking for uri, row in known.items() if uri.endswith(f"/{name}"))
+    made = read_recipe(text)
+    assert made is not None
+    return made
+
+
+def paths(app: LocalDB) -> dict[str, tuple[str, ...]]:
+    """Heading trail of every chunk by its text, from the catalog."""
+    store = app.stores.resolve("default")
+    rows, _ = app.documents.page(store, source_id=None, offset=0, limit=100)
+    chunks = (c for row in rows for c in app.catalog.passages.chunks(store.id, row.id))
+    return {chunk.text: chunk.heading_path for chunk in chunks}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+    return Counts(monkeypatch)
+
+
+# --- The rows of the table. Counted are reads, parses, chunkings and embedded texts. ---
+
+
+@pytest.mark.req("L-ING-43")
+def test_nothing_changed_and_a_new_time_cost_nothing_and_one_read(
+    home: Home, counts: Counts
+) -> None:
+    path = home.write("a.md", "# Herons\n\nThey fish at dawn.\n")
+    with home.open() as app:
+        index(app)
+        assert counts.all == (1, 1, 1, 1)
+
+        assert planned(app)["a.md"] == ("skip", "unchanged")
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+        os.utime(path, ns=(10**18, 10**18))
+        assert planned(app)["a.md"] == ("skip", "only its time changed, not its bytes")
+        index(app)
+        assert counts.all == (1, 0, 0, 0)
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+
+@pytest.mark.req("L-ING-34")
+@pytest.mark.req("L-BYD-02")
+def test_metadata_that_no_chunk_shows_is_stored_without_cutting(home: Home, counts: Counts) -> None:
+    front = "---\ntitle: Birds\nauthor: {}\n---\n\nHerons fish.\n"
+    path = home.write("a.md", front.format("Ann"))
+
+    def parse(path: Path) -> Document:
+        author = path.read_text().partition("author: ")[2].partition("\n")[0]
+        metadata = Metadata(title="Birds", creator=(author,), date="2020")
+        return Document(markdown="Herons fish.\n", metadata=metadata)
+
+    with home.open(parser("x", parse, suffixes=(".md",)), parsers=["x", "plaintext"]) as app:
+        index(app)
+        counts.all  # noqa: B018 - starts the count anew
+        path.write_text(front.format("Bob"))
+
+        stats = index(app)
+
+        assert counts.all == (1, 1, 0, 0)
+        assert (stats.docs_skipped, stats.docs_indexed) == (1, 0)
+        (hit,) = app.search.search(SearchRequest("herons")).citations
+        assert hit.resource.metadata.creator == ("Bob",)
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+
+@pytest.mark.req("L-ING-34")
+@pytest.mark.req("L-BYD-02")
+def test_a_new_title_embeds_only_texts_that_show_it(home: Home, counts: Counts) -> None:
+    def parse(path: Path) -> Document:
+        title, _, text = path.read_text().partition("\n")
+        return Document(markdown=text, metadata=Metadata(title=title))
+
+    text = "# Lagoon\n\nHerons fish.\n\n# Estuary\n\nStorks stand.\n"
+    path = home.write("a.x", f"Lagoon\n{text}")
+    with home.open(parser("x", parse)) as app:
+        index(app)
+        counts.all  # noqa: B018
+        path.write_text(f"lagoon\n{text}")
+
+        index(app)
+
+        # Under its own heading the title is not repeated, so that text stays as it was.
+        assert counts.embedded == ["lagoon > Estuary\n\nStorks stand."]
+        assert counts.all == (1, 1, 1, 1)
+
+
+@pytest.mark.req("L-BYD-02")
+def test_another_heading_level_changes_the_trail_and_embeds_nothing_needlessly(
+    home: Home, counts: Counts
+) -> None:
+    path = home.write("a.md", "# Birds\n\nHerons fish.\n\n# Reeds\n\nThey grow.\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+        path.write_text("# Birds\n\nHerons fish.\n\n## Reeds\n\nThey grow.\n")
+
+        stats = index(app)
+
+        # "Birds > Reeds" is what was embedded before too: title and heading, then below it.
+        assert (stats.docs_indexed, counts.all) == (1, (1, 1, 1, 0))
+        assert paths(app)["They grow."] == ("Birds", "Reeds")
+
+        path.write_text("# Birds\n\nHerons fish.\n\n### Reeds\n\nThey grow.\n")
+        index(app)
+        assert counts.all == (1, 1, 1, 0)
+        assert paths(app)["They grow."] == ("Birds", "", "Reeds")
+        assert index(app).docs_skipped == 1
+        assert counts.all == (0, 0, 0, 0)
+
+
+def test_another_language_of_code_is_stored_though_the_text_is_the_same(
+    home: Home, counts: Counts
+) -> None:
+    path = home.write("a.md", "Herons:\n\n```py\nfish()\n```\n")
+    with home.open() as app:
+        index(app)
+        path.write_text("Herons:\n\n```js\nfish()\n```\n")
+        counts.all  # noqa: B018
+
+        index(app)
+
+        store = app.stores.resolve("default")
+        (row,) = app.documents.page(store, source_id=None, offset=0, limit=9)[0]
+        blocks = app.catalog.passages.blocks(store.id, row.id)
+        assert counts.all == (1, 1, 1, 0)
+        assert [b.details.get("language") for b in blocks if b.kind == "code"] == ["js"]
+
+
+@pytest.mark.req("L-BYD-03")
+def test_a_better_parser_reads_only_its_own_documents_again(home: Home, counts: Counts) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.x", "Storks stand.\n")
+    home.write("c.x", "Reeds grow.\n")
+    with home.open(parser("x")) as app:
+        index(app)
+        counts.all  # noqa: B018
+
+    def better(path: Path) -> Document:
+        text = path.read_text()
+        if path.name == "b.x":  # finds a heading in the first, nothing new in the second
+            return Document.of_blocks([Block.heading("Storks", level=1), Block.text_run(text)])
+        return Document(markdown=text)
+
+    with home.open(parser("x", better, version="2")) as app:
+        plan = planned(app)
+        stats = index(app)
+
+        assert plan["a.md"] == ("skip", "unchanged; the new parsers do not concern it")
+        assert plan["b.x"] == ("reparse", "parser x/x has a new version")
+        assert counts.read == ["b.x", "c.x"] or counts.read == ["c.x", "b.x"]
+        assert counts.all == (2, 2, 1, 1)
+        assert (stats.docs_indexed, stats.docs_skipped) == (1, 2)
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+
+def test_a_parser_put_first_reads_only_what_it_claims_again(home: Home, counts: Counts) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.txt", "Storks stand.\n")
+    home.write("c.x", "Nobody reads this yet.\n")
+    with home.open(parser("late", suffixes=(".md",)), parsers=["markdown", "plaintext"]) as app:
+        index(app)
+        assert counts.all == (2, 2, 2, 2)
+
+    # The same, installed beside and after: nothing changes until it is written first.
+    both = (parser("late", suffixes=(".md",)), parser("x", suffixes=(".x",)))
+    with home.open(*both, parsers=["markdown", "plaintext"]) as app:
+        plan = planned(app)
+        index(app)
+        assert counts.all == (1, 1, 1, 1)
+        assert {name: row[0] for name, row in plan.items()} == {
+            "a.md": "skip",
+            "b.txt": "skip",
+            "c.x": "add",
+        }
+
+    with home.open(*both, parsers=["late", "markdown", "plaintext"]) as app:
+        plan = planned(app)
+        stats = index(app)
+        assert plan["a.md"] == ("reparse", "parser late/late comes first now")
+        assert counts.all == (1, 1, 0, 0)  # it read the same blocks
+        assert stats.docs_skipped == 3
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+
+def test_a_parser_that_declined_is_asked_again_only_in_a_new_version(
+    home: Home, counts: Counts
+) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.txt", "Storks stand.\n")
+
+    def decline(path: Path) -> Declined:
+        return Declined("not mine")
+
+    def first(version: str) -> Plugin:
+        return parser("first", decline, version=version, suffixes=(".md",))
+
+    with home.open(first("1"), parsers=["first", "markdown", "plaintext"]) as app:
+        index(app)
+        counts.all  # noqa: B018
+        assert recipe(app, "a.md").declined == ("first/first 1",)
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+    with home.open(first("2"), parsers=["first", "markdown", "plaintext"]) as app:
+        assert planned(app)["a.md"] == ("reparse", "parser first/first comes first now")
+        index(app)
+        assert counts.all == (1, 1, 0, 0)
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+
+
+@pytest.mark.req("L-ING-40")
+@pytest.mark.req("L-ING-44")
+@pytest.mark.req("L-BYD-04")
+@pytest.mark.req("L-DOM-04")
+def test_another_chunk_size_cuts_the_stored_blocks_of_that_preset_only(
+    home: Home, counts: Counts
+) -> None:
+    sentences = [f"Sentence number {n} is about herons that fish at dawn." for n in range(8)]
+    prose = home.write("a.md", " ".join(sentences) + "\n")
+    home.write("short.md", "Storks stand.\n")
+    home.write("b.py", "x = 1\n")
+    with home.open() as app:
+        before = index(app).chunks_written
+        policy = app.stores.resolve("default").policy_version
+        counts.all  # noqa: B018
+    prose.chmod(0)  # neither read nor parsed
+
+    with home.open(chunking={"preset_overrides": {"prose": "24"}}) as app:
+        plan = planned(app)
+        stats = index(app)
+
+        assert plan["a.md"] == ("reparse", "re-chunk: another chunk size (target 256 to 24)")
+        assert plan["b.py"] == ("skip", "unchanged; the new policy does not concern it")
+        assert before == 3
+        assert (stats.docs_indexed, stats.docs_skipped) == (1, 2)  # the short one is cut the same
+        assert stats.chunks_written > 2
+        assert counts.all == (0, 0, 2, stats.chunks_written)
+        assert recipe(app, "a.md").sizes[0] == 24
+        assert recipe(app, "b.py").sizes[0] == 256
+        assert app.stores.resolve("default").policy_version != policy
+        index(app)
+        assert counts.all == (0, 0, 0, 0)
+    prose.chmod(0o644)
+
+
+def test_a_size_for_code_goes_for_code_in_every_file_and_keeps_the_rest(
+    home: Home, counts: Counts
+) -> None:
+    code = "\n".join(f"line_{n} = {n}" for n in range(8))
+    home.write("a.md", f"Herons fish.\n\n```py\n{code}\n```\n\nStorks stand.\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+
+    with home.open(chunking={"preset_overrides": {"code": "40"}}) as app:
+        stats = index(app)
+
+        assert stats.chunks_written == 2 + 3
+        assert counts.all == (0, 0, 1, 3)  # the two paragraphs keep their vectors (S-4)
+
+
+def test_a_new_version_of_a_chunker_cuts_only_what_it_cut(home: Home, counts: Counts) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.md", "| bird |\n| --- |\n| stork |\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+        assert recipe(app, "a.md").chunkers == {"text": "core/prose 1"}
+        assert recipe(app, "b.md").chunkers == {"table": "core/table 1"}
+        with app.catalog.connections.write() as db:
+            db.execute("UPDATE resources SET chunking = replace(chunking, 'table 1', 'table 0')")
+
+        plan = planned(app)
+        index(app)
+
+        assert plan["a.md"] == ("skip", "unchanged")
+        assert plan["b.md"][1] == (
+            "re-chunk: its table is cut by core/table 1, no longer by core/table 0"
+        )
+        assert counts.all == (0, 0, 1, 0)
+        assert recipe(app, "b.md").chunkers == {"table": "core/table 1"}
+
+
+def test_another_algorithm_cuts_everything_from_what_is_stored(
+    home: Home, counts: Counts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+        for module in ("recipe", "plan"):
+            owner = sys.modules[f"localdb_core.pipeline.{module}"]
+            if hasattr(owner, "CHUNK_ALGORITHM"):
+                monkeypatch.setattr(owner, "CHUNK_ALGORITHM", "other-v2")
+
+        assert planned(app)["a.md"][1].startswith("re-chunk: texts are cut by other-v2")
+        index(app)
+        assert counts.all == (0, 0, 1, 0)
+
+
+def test_a_document_from_before_the_record_is_read_once_more(home: Home, counts: Counts) -> None:
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+        for spoiled in ("", "{", "[]", '{"sizes":[],"declined":[],"more":1}'):
+            with app.catalog.connections.write() as db:
+                db.execute("UPDATE resources SET chunking = ?", (spoiled,))
+
+            assert planned(app)["a.md"] == ("reparse", "it is not recorded how it was made")
+            index(app)
+            assert counts.all == (1, 1, 1, 0)
+            index(app)
+            assert counts.all == (0, 0, 0, 0)
+
+
+def test_every_size_that_the_config_may_name_is_a_preset() -> None:
+    assert set(SIZABLE) == set(PRESETS)
+    sizes = presets_with({"prose": "99", "messages": "98", "code": "1000"})
+    assert [sizes[name].target for name in ("prose", "messages", "code")] == [99, 98, 256]
+    assert {preset.code_limit for preset in sizes.values()} == {1000}
+    assert plan_module.RULES
