@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localdb_pdf.markdown import escape_line, heading_line
+from localdb_pdf.pages import page_markdown
 from markdown_it import MarkdownIt
 
 _READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -66,3 +67,18 @@ def test_hashes_at_the_end_of_a_heading_stay():
 
     assert tokens[0].tag == "h6"
     assert "".join(child.content for child in tokens[1].children) == "Learning C #"
+
+
+_MARKS = st.sampled_from(
+    ["```", "~~~", "````", "    x", "\tx", "word", "It is so.", "", "- a", "> b"]
+)
+
+
+@pytest.mark.req("L-PAR-35")
+@given(lines=st.lists(_MARKS, max_size=8))
+def test_no_page_becomes_code_so_there_is_no_fence_to_take_from_prose(lines):
+    tokens = _READER.parse(page_markdown("\n".join(lines), ()))
+
+    assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
+    words = " ".join(token.content for token in tokens if token.type == "inline")
+    assert words.replace("\\", "").split() == " ".join(lines).split()
