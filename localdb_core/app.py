@@ -41,6 +41,20 @@ from localdb_core.version import __version__
 DEFAULT_STORE = "default"
 
 
+def prepare(config_path: Path | None = None) -> tuple[Paths, Config]:
+    """The config and its folders, made if they are missing; no database is touched.
+
+    Raises InvalidConfig, StorageUnavailable.
+    """
+    path = find_config(config_path, os.environ)
+    write_config(path)
+    config = load_config(path)
+    paths = Paths.of(path, config)
+    paths.check_layout()
+    make_folders(paths)
+    return paths, config
+
+
 class LocalDB:
     """An open localdb: config, catalog, plugins and what can be done with them.
 
@@ -96,19 +110,20 @@ class LocalDB:
         selection: PluginSelection | None = None,
         *,
         host: Host | None = None,
+        seed: bool = False,
     ) -> Self:
         """Read the config and open the catalog; on the very first run make both.
 
+        ``seed`` makes the first store along with a new database even if somebody has
+        written the config by hand.
+
         Raises InvalidConfig, SchemaMismatch, StorageUnavailable.
         """
-        path = find_config(config_path, os.environ)
-        write_config(path)
-        config = load_config(path)
-        paths = Paths.of(path, config)
-        paths.check_layout()
-        make_folders(paths)
-        # L-CFG-24: only the generated config brings a store along, and only with a new file.
-        first_store = DEFAULT_STORE if is_untouched(path) else None
+        paths, config = prepare(config_path)
+        # L-CFG-24: only the generated config, or init, brings a store along, and only with
+        # a new file: a default store that was removed stays away.
+        seeded = seed or is_untouched(paths.config_file)
+        first_store = DEFAULT_STORE if seeded else None
         app = cls(config, paths, host=host, first_store=first_store)
         if host is None:
             app.selection = selection or selection_of(config.plugins, os.environ)

@@ -10,11 +10,12 @@ import click
 from localdb_core.cli import render
 from localdb_core.cli.command import Command
 from localdb_core.cli.scope import DEFAULT_STORE
-from localdb_core.cli.state import State, pass_state
+from localdb_core.cli.state import State, daemon_named, pass_state
+from localdb_core.config.document import read_text
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
 from localdb_core.config.paths import Paths, find_config
-from localdb_core.config.scaffold import make_folders, write_config
+from localdb_core.config.scaffold import SCHEMA_NAME, write_schema
 from localdb_core.domain.errors import LocaldbError, StoreNotFound
 from localdb_core.domain.reports import EngineState
 
@@ -24,6 +25,7 @@ class _Done:
     """What was done, and what went wrong on the way."""
 
     store: bool = False
+    removed: bool = False
     model: bool = False
     warnings: list[str] = field(default_factory=list)
 
@@ -36,19 +38,17 @@ def init(state: State, *, download_model: bool) -> None:
 
     Other commands do the same when they find no config. Running it again is harmless.
     """
+    from localdb_core.app import prepare  # every service
+
     path = find_config(state.config_path)
     if path.exists():  # a broken file is reported and left alone (L-CFG-21)
         Paths.of(path, load_config(path)).check_layout()
     done = _Done()
-    try:
-        # Opening on the first run makes everything, the store included.
+    if not daemon_named():
         _open(state, done)
-    except (LocaldbError, sqlite3.Error) as error:
-        done.warnings.append(f"the database cannot be opened: {error}")
-    write_config(path)
-    config = load_config(path)
-    paths = Paths.of(path, config)
-    make_folders(paths)
+    paths, config = prepare(state.config_path)
+    if SCHEMA_NAME in read_text(path):
+        write_schema(path.parent)
     if download_model and done.store:
         _model(state, done)
     if state.json:
@@ -58,11 +58,19 @@ def init(state: State, *, download_model: bool) -> None:
 
 
 def _open(state: State, done: _Done) -> None:
+    """Make the database and the first store.
+
+    L-CFG-24 keeps other commands from making a store beside a config that somebody wrote.
+    Whoever types init asks for one, and where there was no database none was removed.
+    In a database that is there already, a missing default store was removed, and stays away.
+    """
     try:
-        state.app().stores.resolve(DEFAULT_STORE)
+        state.app(seed=True).stores.resolve(DEFAULT_STORE)
         done.store = True
     except StoreNotFound:
-        pass  # it was removed, and stays away
+        done.removed = True
+    except (LocaldbError, sqlite3.Error) as error:
+        done.warnings.append(f"the database cannot be opened: {error}")
 
 
 def _model(state: State, done: _Done) -> None:
@@ -104,5 +112,7 @@ def _lines(state: State, paths: Paths, config: Config, done: _Done) -> None:
     if not done.model:
         embedding = config.defaults.indexing.embedding
         render.line(state, f"model: {embedding.model} ({embedding.provider}), loaded when needed")
+    if done.removed:
+        render.line(state, "no store is called default; make one with: localdb store add default")
     if done.store:
         render.line(state, "next: localdb add FOLDER, then localdb search WORDS")

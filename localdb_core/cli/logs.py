@@ -15,7 +15,10 @@ from localdb_core.domain.uri import printable
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-VARIABLES: Final = ("LOCALDB_LOG", "RUST_LOG")
+VARIABLE: Final = "LOCALDB_LOG"
+FOREIGN: Final = "RUST_LOG"
+"""Read as well, because other programs' users know it; it may hold what concerns only them."""
+
 _OURS: Final = ("localdb", "localdb_core")
 _LEVELS: Final = {
     "trace": logging.DEBUG,
@@ -36,9 +39,15 @@ def set_up(
 ) -> None:
     """Show our own log; other libraries' only when everything is asked for.
 
-    ``as_json`` makes an object of every line: see :func:`as_object`.
+    ``as_json`` makes an object of every line: see :func:`as_object`. A level in
+    LOCALDB_LOG that there is none of is told in one warning, no error.
     """
-    level = logging.DEBUG if verbose else _level(os.environ if environ is None else environ)
+    environ = os.environ if environ is None else environ
+    asked = environ.get(VARIABLE, "").strip()
+    own = _level(asked)
+    level = own or _level(environ.get(FOREIGN, "")) or logging.WARNING
+    if verbose:
+        level = logging.DEBUG
     handler = _Stderr()
     handler.setFormatter(_Line(tracebacks=level <= logging.DEBUG, as_json=as_json))
     for name in _OURS:
@@ -49,6 +58,12 @@ def set_up(
     # Without a handler Python would print the warnings of every PDF library.
     root = logging.getLogger()
     root.handlers[:] = [handler if level <= logging.DEBUG else logging.NullHandler()]
+    if asked and own is None:
+        _LOG.warning(
+            "%s=%s is not understood; use error, warn, info, debug, trace or off",
+            VARIABLE,
+            asked[:40],
+        )
 
 
 def as_object(level: str, message: str, **more: str) -> str:
@@ -81,13 +96,16 @@ def _unraisable(failed: UnraisableHookArgs) -> None:
     _LOG.debug("%s: %r", failed.err_msg or "ignored", failed.object, exc_info=failed.exc_value)
 
 
-def _level(environ: Mapping[str, str]) -> int:
-    for name in VARIABLES:
-        # RUST_LOG may hold more than one word; only a plain level is understood.
-        level = _LEVELS.get(environ.get(name, "").strip().lower())
-        if level is not None:
-            return level
-    return logging.WARNING
+def _level(text: str) -> int | None:
+    """``debug``, or our part of ``warn,localdb=debug``; the most exact word wins."""
+    general, ours = None, None
+    for word in text.lower().split(","):
+        target, equals, level = word.strip().rpartition("=")
+        if not equals:
+            general = _LEVELS.get(level, general)
+        elif target.strip().partition("::")[0] in _OURS:
+            ours = _LEVELS.get(level.strip(), ours)
+    return general if ours is None else ours
 
 
 class _Stderr(logging.Handler):

@@ -54,6 +54,7 @@ def list_plugins(state: State, no_load: bool, kind: Kind | None) -> None:
     if no_load and kind:
         raise InvalidRequest("--kind needs to load the plugins; leave out --no-load")
     host = Host.scan(state.selection()) if no_load else state.host()
+    state.first_run()
     statuses = [s for s in host.statuses if kind is None or _provides(s, kind)]
     if state.json:
         _write_json(state, statuses_json(statuses, len(host.conflicts)))
@@ -78,6 +79,7 @@ def show_plugin(state: State, name: str) -> None:
     NAME is the plugin's name or its distribution's. An unknown name is exit 2.
     """
     host = state.host()
+    state.first_run()
     found = [s for s in host.statuses if normalised(name) in _names(s)]
     if not found:
         known = ", ".join(dict.fromkeys(s.name for s in host.statuses))

@@ -12,6 +12,7 @@ import click
 
 from localdb_core.cli import scope
 from localdb_core.cli.state import State
+from localdb_core.domain.duration import parse_duration
 from localdb_core.domain.errors import InvalidRequest, SourceNotFound
 from localdb_core.domain.store import Source, Store
 
@@ -38,7 +39,12 @@ def wanted(
     max_entries: int | None,
     no_fetch_full_content: bool,
 ) -> list[Wanted]:
-    """One source per argument. Raises UsageError for options that do not fit (L-CLI-42)."""
+    """One source per argument.
+
+    Raises UsageError for options that do not fit (L-CLI-42), InvalidRequest for a
+    ``refresh`` that is no duration.
+    """
+    parse_duration(refresh or "")
     if max_entries is not None and max_entries < 1:
         raise click.UsageError("--max-entries must be greater than zero")
     feed_options = max_entries is not None or no_fetch_full_content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -9,9 +10,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Final, Self, TextIO
 
 import click
+
+from localdb_core.domain.errors import DaemonUnreachable, LocaldbError
 
 if TYPE_CHECKING:
     from localdb_core.app import LocalDB
@@ -19,6 +22,14 @@ if TYPE_CHECKING:
     from localdb_core.host.host import Host
     from localdb_core.host.selection import PluginSelection
     from localdb_core.services.databases import Databases
+
+
+DAEMON_VARIABLE: Final = "LOCALDB_DAEMON_URL"
+
+
+def daemon_named() -> bool:
+    """Whether the environment names a daemon that every command is meant for."""
+    return bool(os.environ.get(DAEMON_VARIABLE))
 
 
 @dataclass
@@ -98,16 +109,37 @@ class State:
             self._host = Host.load(self.selection())
         return self._host
 
-    def app(self) -> LocalDB:
-        """The application, opened once."""
-        if self._app is None:
-            from localdb_core.app import LocalDB  # every service
+    def app(self, *, seed: bool = False) -> LocalDB:
+        """The application, opened once; ``seed`` is as in :meth:`LocalDB.open`.
 
+        Raises:
+            DaemonUnreachable: the environment names a daemon. The config is made all the
+                same, and nothing else (L-CFG-24).
+        """
+        if self._app is None:
+            from localdb_core.app import LocalDB, prepare  # every service
+
+            if daemon_named():
+                prepare(self.config_path)
+                raise DaemonUnreachable(
+                    f"{DAEMON_VARIABLE} is set, and this version cannot talk to a daemon; unset it"
+                )
             # Plugins that were loaded for --strict-plugins are not loaded again.
-            app = LocalDB.open(self.config_path, self.selection(), host=self._host)
+            app = LocalDB.open(self.config_path, self.selection(), host=self._host, seed=seed)
             self._app = self._open.enter_context(app)
             self.logs = app.paths.logs
         return self._app
+
+    def first_run(self) -> None:
+        """Where there is no config yet, make it and what belongs to it (L-CFG-20).
+
+        For commands that need no application; a failure is no reason for them to fail.
+        """
+        from localdb_core.config.paths import find_config
+
+        if not os.path.lexists(find_config(self.config_path)):
+            with contextlib.suppress(LocaldbError):
+                self.app()
 
     def databases(self) -> Databases:
         """The database files, whatever state they are in; nothing is made or opened."""

@@ -122,11 +122,20 @@ def write_config(path: Path, *, installed: Installed = is_installed) -> bool:
 
 
 def write_schema(folder: Path) -> None:
-    """What editors check the config against; nothing else reads it, so it may fail."""
-    from localdb_core.config.schema import schema_text
+    """What editors check the config against; one of another version of ours is replaced.
 
+    Nothing of localdb reads it, so it may fail.
+    """
+    from localdb_core.config.schema import TITLE, schema_text
+
+    path, content = folder / SCHEMA_NAME, schema_text().encode()
     with contextlib.suppress(OSError):
-        _write_once(folder / SCHEMA_NAME, schema_text().encode())
+        if path.exists():
+            there = read_small_file(path, limit=SIZE_LIMIT)
+            if there == content or TITLE.encode() not in there:
+                return
+            path.unlink()
+        _write_once(path, content)
 
 
 def is_untouched(path: Path) -> bool:

@@ -15,6 +15,7 @@ from localdb_core.config.model import Config, Section
 Json = dict[str, Any]  # Any: JSON values
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TITLE: Final = "Configuration of localdb"
 _TEMPLATE: Final = "#/$defs/{model}"
 # Every version of the file and its model; the loader knows the same ones.
 _VERSIONS: Final[dict[int, type[Section]]] = {1: Config}
@@ -42,7 +43,7 @@ def config_schema(sections: Mapping[str, type[BaseModel]] | None = None) -> Json
         known[plugin] = {"$ref": f"#/$defs/{key}"}
     return {
         "$schema": DIALECT,
-        "title": "Configuration of localdb",
+        "title": TITLE,
         "type": "object",
         "required": ["version"],
         "properties": {"version": {"enum": list(_VERSIONS)}},

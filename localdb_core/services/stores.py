@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localdb_core.domain.clock import utc_now
+from localdb_core.domain.duration import parse_duration
 from localdb_core.domain.errors import InvalidRequest, StoreNotFound
 from localdb_core.domain.ids import SourceId, StoreId, new_ulid
 from localdb_core.domain.store import TYPED, Source, Store, StoreStats
@@ -94,10 +95,11 @@ class Sources:
         A file beside others that were added one by one joins their source, because a
         store has one source per folder (L-DOM-11).
 
-        Raises InvalidRequest for a path that does not exist, an unknown preset, or a
-        place the store already has.
+        Raises InvalidRequest for a path that does not exist, an unknown preset, a
+        ``refresh`` that is no duration, or a place the store already has.
         """
         check_preset(preset)
+        parse_duration(refresh or "")
         kind = kind or "path"
         root, include, typed = _root_of(location) if kind == "path" else (None, (), None)
         known = None if root is None else self._same_root(store, root)

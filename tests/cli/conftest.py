@@ -128,17 +128,23 @@ class Here:
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """The program in this process; its log goes back to where it was afterwards."""
+def kept_logging():
+    """The log goes back to where it was afterwards."""
+    loggers = [logging.getLogger(name) for name in (None, "localdb", "localdb_core")]
+    before = [(log, log.handlers[:], log.level, log.propagate) for log in loggers]
+    yield
+    for log, handlers, level, propagate in before:
+        log.handlers[:], log.level, log.propagate = handlers, level, propagate
+        log.setLevel(level)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, kept_logging):
+    """The program in this process."""
     for name in [name for name in os.environ if name.startswith(("XDG_", "LOCALDB_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    loggers = [logging.getLogger(name) for name in (None, "localdb", "localdb_core")]
-    before = [(log, log.handlers[:], log.level, log.propagate) for log in loggers]
     typed = sys.stdin
     yield Here(tmp_path)
     sys.stdin = typed
-    for log, handlers, level, propagate in before:
-        log.handlers[:], log.level, log.propagate = handlers, level, propagate
-        log.setLevel(level)

@@ -83,6 +83,13 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(text, message):
     assert caught.value.bare == message
 
 
+@pytest.mark.req("L-CFG-15")
+@pytest.mark.parametrize("key", ["stores", "sources", "store", "source"])
+def test_stores_and_sources_are_not_declared_in_the_config(key):
+    with pytest.raises(InvalidConfig, match=f"^invalid config: {key} is not a known key"):
+        parse_config(f"version: 1\n{key}: [{{name: notes}}]")
+
+
 def test_everything_that_is_wrong_is_said_at_once():
     with pytest.raises(InvalidConfig, match=r"server\.port must.*; http\.zzz is not"):
         parse_config("version: 1\nserver: {port: x}\nhttp: {zzz: 1}")

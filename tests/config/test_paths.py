@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from platformdirs import windows
 
 from localdb_core.config.load import parse_config
 from localdb_core.config.model import Config
@@ -19,6 +20,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.req("L-CFG-27")
 def test_the_usual_folders_of_linux(home):
     usual = usual_folders("linux")
 
@@ -28,6 +30,7 @@ def test_the_usual_folders_of_linux(home):
     assert usual.logs == home / ".local/state/localdb/logs"
 
 
+@pytest.mark.req("L-CFG-27")
 def test_the_usual_folders_of_macos(home):
     usual = usual_folders("darwin")
 
@@ -37,6 +40,30 @@ def test_the_usual_folders_of_macos(home):
     assert usual.logs == home / "Library/Logs/localdb"
 
 
+def test_the_usual_folders_of_windows(home, monkeypatch):
+    # Elsewhere platformdirs cannot ask Windows itself; the variables are its second source.
+    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
+    monkeypatch.setenv("LOCALAPPDATA", str(home / "Local"))
+
+    usual = usual_folders("win32")
+
+    assert usual.config_file == home / "Local/localdb/config.yaml"
+    assert usual.data == home / "Local/localdb"
+    assert usual.models == home / "Local/localdb/Cache/models"
+    assert usual.logs == home / "Local/localdb/logs"
+
+
+@pytest.mark.req("L-CFG-27")
+@pytest.mark.parametrize("value", ["", "relative/folder"])
+def test_an_xdg_variable_that_is_empty_or_relative_does_not_move_data_around(
+    home, monkeypatch, value
+):
+    monkeypatch.setenv("XDG_DATA_HOME", value)
+
+    assert usual_folders("linux").data.is_absolute()
+
+
+@pytest.mark.req("L-CFG-27")
 def test_the_xdg_variables_are_respected(home, monkeypatch):
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name))
@@ -65,6 +92,7 @@ def test_an_explicit_config_in_no_folder_is_refused(home):
         find_config(home / "none" / "config.yaml", {})
 
 
+@pytest.mark.req("L-CFG-27")
 def test_the_config_moves_the_folders(home):
     config = parse_config("version: 1\npaths: {data: ~/d, models: /m, logs: l}")
 
@@ -74,6 +102,18 @@ def test_the_config_moves_the_folders(home):
     assert paths.models == Path("/m")
     assert paths.logs == home / "etc" / "l"
     assert paths.database == home / "d" / "localdb.db"
+    assert paths.config_file == home / "etc" / "config.yaml"
+
+
+@pytest.mark.req("L-CFG-27")
+def test_only_a_leading_tilde_and_slash_means_the_home_folder(home):
+    config = parse_config("version: 1\npaths: {data: '~', models: ~me/m, logs: a/~/b}")
+
+    paths = Paths.of(home / "etc" / "config.yaml", config)
+
+    assert paths.data == home
+    assert paths.models == home / "etc" / "~me" / "m"
+    assert paths.logs == home / "etc" / "a" / "~" / "b"
 
 
 @pytest.mark.req("L-CFG-02")

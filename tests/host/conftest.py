@@ -97,8 +97,9 @@ class Site:
             env={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join([str(self.path), *filter(None, sys.path)]),
+                **{name: "" for name in os.environ if name.startswith("XDG_")},
+                "HOME": str(self.path / "home"),
                 "LOCALDB_CONFIG": str(self.path / "no-config.yaml"),
-                "LOCALDB_DATA": str(self.path / "data"),
                 **(env or {}),
             },
             capture_output=True,
