@@ -195,15 +195,7 @@ class LocalDB:
 
     def tool_context(self, plugin: str, services: AppContext) -> ToolContext:
         """What a tool of this plugin is built with."""
-        base = self._components.context(plugin)
-        return ToolContext(
-            plugin=base.plugin,
-            config=base.config,
-            data_dir=base.data_dir,
-            cache_dir=base.cache_dir,
-            log=base.log,
-            app=services,
-        )
+        return ToolContext(**vars(self._components.context(plugin)), app=services)
 
     def close(self) -> None:
         """Close indexes, models and the catalog, in this order."""

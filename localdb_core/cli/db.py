@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from localdb_core.cli import interrupt, render
+from localdb_core.cli.batch import Batch
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.databases import FileState, Inspection, MigrationReport, StepEvent
+from localdb_core.domain.errors import LocaldbError
 
 if TYPE_CHECKING:
-    from localdb_core.services.databases import Database
+    from localdb_core.services.databases import Database, Unclaimed
 
 _HEADER: Final = ("VERSION", "NAME", "APPLIED_AT", "UNDO")
 _EVERY: Final = 2.0
@@ -33,12 +36,30 @@ def db() -> None:
 @db.command("status", examples=["localdb db status", "localdb db status --json"])
 @pass_state
 def status(state: State) -> None:
-    """Show the version of the database and how it came to be; changes nothing."""
-    found = state.databases().catalog().found
+    """Show the version of each database and how it came to be; changes nothing."""
+    databases = state.databases()
+    found = databases.catalog().found
+    plugins, unclaimed = databases.plugins()
     if state.json:
-        render.data(state, found.to_json())
+        rows = [{"plugin": row.schema.plugin, **row.found.to_json()} for row in plugins]
+        rows += [_orphan(row) for row in unclaimed]
+        render.data(state, {**found.to_json(), "plugins": rows})
         return
     _describe(state, f"database: {found.path}", found)
+    for row in plugins:
+        _describe(state, f"database of plugin {row.schema.plugin}: {row.path}", row.found)
+    for orphan in unclaimed:
+        render.line(state, f"database of plugin {orphan.plugin}: {orphan.path}")
+        render.line(state, f"  state: unknown; {orphan.problem}")
+
+
+def _orphan(row: Unclaimed) -> dict[str, Any]:  # Any: JSON values
+    return {
+        "plugin": row.plugin,
+        "path": str(row.path),
+        "state": "unknown",
+        "problem": row.problem.bare,
+    }
 
 
 def _describe(state: State, title: str, found: Inspection) -> None:
@@ -66,44 +87,56 @@ def _state(found: Inspection) -> str:
 @db.command("migrate", examples=["localdb db migrate"])
 @pass_state
 def migrate(state: State) -> None:
-    """Bring the database to the version of this program.
+    """Bring the database, and those of plugins, to the version of this program.
 
-    Nobody else may have it open. Every step is done wholly or not at all, so it may be
+    Nobody else may have them open. Every step is done wholly or not at all, so it may be
     stopped with Ctrl-C and run again.
     """
     databases = state.databases()
-    database = databases.catalog()
-    if database.losses and not _accepted(state, database):
+    plugins, unclaimed = databases.plugins()
+    everything = [databases.catalog(), *plugins]
+    if not _accepted(state, everything):
         return
+    for orphan in unclaimed:
+        render.warn(state, f"{orphan.path} is left as it is: {orphan.problem}")
+    batch = Batch(state, expected=len(everything))
     with interrupt.stoppable(state) as asked:
-        report = databases.migrate(database, on_step=_Steps(state), cancel=asked)
-    said = _said(report, database.found)
-    if state.json:
-        render.data(state, _json(report) if report.steps else {"status": "ok", "message": said})
-        return
-    render.line(state, said)
-    _hints(state, report)
+        try:
+            for database in everything:
+                report = databases.migrate(database, on_step=_Steps(state), cancel=asked)
+                said = _said(report, database.found)
+                batch.done(_json(report, said), said)
+                _hints(state, report)
+        except LocaldbError as error:
+            batch.fail(error)
+    batch.finish()
 
 
-def _accepted(state: State, database: Database) -> bool:
-    lost = ", ".join(database.losses)
-    return render.confirm(
-        state, f"Migrating {database.path} destroys: {lost}. A copy of the file is kept. Go on?"
-    )
+def _accepted(state: State, databases: Sequence[Database]) -> bool:
+    """Ask about what would be lost, if anything would."""
+    lost = [f"{loss} in {row.path}" for row in databases for loss in row.losses]
+    if not lost:
+        return True
+    question = f"This destroys {', '.join(lost)}; a copy of the file is kept. Go on?"
+    return render.confirm(state, question)
 
 
 def _said(report: MigrationReport, found: Inspection) -> str:
+    owner = f"plugin {report.plugin}: " if report.plugin else ""
     if report.steps:
         way = f"v{report.from_version} -> v{report.to_version}"
-        return f"migrated: {way} ({report.steps} steps applied)"
+        return f"{owner}migrated: {way} ({report.steps} steps applied)"
     if found.state is FileState.ABSENT:
         return f"no database yet at {found.path}"
-    return f"already at head (v{report.to_version})"
+    return f"{owner}already at head (v{report.to_version})"
 
 
-def _json(report: MigrationReport) -> dict[str, Any]:  # Any: JSON values
+def _json(report: MigrationReport, said: str) -> dict[str, Any]:  # Any: JSON values
+    owner = {"plugin": report.plugin} if report.plugin else {}
+    if not report.steps:
+        return {**owner, "message": said}
     return {
-        "status": "ok",
+        **owner,
         "from_version": report.from_version,
         "to_version": report.to_version,
         "steps": report.steps,
@@ -115,6 +148,8 @@ def _json(report: MigrationReport) -> dict[str, Any]:  # Any: JSON values
 
 
 def _hints(state: State, report: MigrationReport) -> None:
+    if state.json:
+        return
     if report.copy is not None:
         render.note(state, f"The database as it was is kept: {report.copy}")
     if report.staleness_marked:
@@ -126,15 +161,16 @@ def _hints(state: State, report: MigrationReport) -> None:
 
 @db.command("downgrade", examples=["localdb db downgrade", "localdb db downgrade --to 1"])
 @click.option("--to", "target", type=int, metavar="N", help="The version to go back to.")
+@click.option("--plugin", metavar="NAME", help="The database of this plugin, not the main one.")
 @pass_state
-def downgrade(state: State, target: int | None) -> None:
+def downgrade(state: State, target: int | None, plugin: str | None) -> None:
     """Step the database back, one version or to version N, for an older program.
 
     The way back is stored in the file, so the older program itself can do this too. A copy
     of the file is kept.
     """
     databases = state.databases()
-    database = databases.catalog()
+    database = databases.catalog() if plugin is None else databases.plugin(plugin)
     wanted = databases.downgrade_target(database, target)
     current = database.found.current
     question = f"Step {database.path} back from version {current} to {wanted}? A copy is kept."

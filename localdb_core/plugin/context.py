@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from localdb_core.domain.chunk import Chunk
+from localdb_core.domain.errors import PluginError
 from localdb_core.domain.query import SearchRequest, SearchResult
 from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store, StoreStats
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from localdb_core.plugin.protocols import EmbedderCard
 
 
@@ -40,6 +43,7 @@ class PluginContext:
         data_dir: a folder of its own; create it when you need it.
         cache_dir: the same for things that can be made again.
         log: goes to stderr, tagged with the plugin's name.
+        connect: how :meth:`database` is opened; None without ``PluginInfo.migrations``.
     """
 
     plugin: str
@@ -47,6 +51,26 @@ class PluginContext:
     data_dir: Path = Path()
     cache_dir: Path = Path()
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("localdb.plugin"))
+    connect: Callable[[], sqlite3.Connection] | None = None
+
+    def database(self) -> sqlite3.Connection:
+        """A new connection to the plugin's own SQLite file, at the head of its migrations.
+
+        The file is made when there is none; a file of another version is refused, and
+        ``localdb db migrate`` is what mends that. Foreign keys are on and there are no
+        implicit transactions; close it after use, since nobody can migrate while it is open.
+
+        Raises:
+            SchemaMismatch: the file is of another version, or damaged.
+            PluginError: ``PluginInfo.migrations`` is missing or its package is at fault, or
+                this is a worker process, which has no database.
+            StorageUnavailable, RuntimeStateLocked, InternalError: as for the catalog.
+        """
+        if self.connect is None:
+            raise PluginError(
+                self.plugin, stage="database", reason="there is none here: no PLUGIN.migrations"
+            )
+        return self.connect()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from localdb_core.config.model import Config, Embedding
@@ -30,6 +30,7 @@ from localdb_core.plugin import (
     SourceKind,
 )
 from localdb_core.storage.engines import OWN_LEGS, Engine, LegName
+from localdb_core.storage.plugindb import open_plugin_database
 
 log = logging.getLogger(__name__)
 
@@ -55,12 +56,17 @@ class Components:
         if plugin not in self._settings:
             section = self.config.plugins.config.get(plugin)
             self._settings[plugin] = self.host.settings(plugin, section)
-        return self.host.context(
+        context = self.host.context(
             plugin,
             data_dir=self.paths.data,
             cache_dir=self.paths.cache,
             config=self._settings[plugin],
         )
+        info = self.host.infos.get(plugin)
+        if info is None or info.migrations is None:
+            return context
+        connect = partial(open_plugin_database, plugin, info.migrations, context.data_dir)
+        return replace(context, connect=connect)
 
     def check(self) -> None:
         """Load the plugins. Raises InvalidConfig when one is broken and that is not borne."""
@@ -143,11 +149,7 @@ class Components:
         owned = resolve_name(self.host.registry, "embedder", provider)
         base = self.context(owned.plugin)
         context = EmbedderContext(
-            plugin=base.plugin,
-            config=base.config,
-            data_dir=base.data_dir,
-            cache_dir=base.cache_dir,
-            log=base.log,
+            **vars(base),
             model=model,
             models_dir=self.paths.models,
             providers=self._providers(owned.value.name, owned.full_id, provider),

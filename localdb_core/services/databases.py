@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -14,10 +15,12 @@ from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
 from localdb_core.config.paths import Paths, find_config
 from localdb_core.domain.databases import FileState, Inspection, MigrationReport, VacuumReport
+from localdb_core.domain.errors import InternalError, InvalidRequest, PluginError
 from localdb_core.host.host import Host
 from localdb_core.storage.migrations import runner
 from localdb_core.storage.migrations.chain import Schema
 from localdb_core.storage.migrations.inspection import inspect, judge
+from localdb_core.storage.plugindb import plugin_files, plugin_schema
 from localdb_core.storage.schema import CATALOG
 
 PATIENCE_MS = 2000
@@ -44,6 +47,15 @@ class Database:
         """Raise the file's refusal unless it is in one of these states."""
         if self.found.refusal is not None and self.found.state not in usable:
             raise self.found.refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """A plugin's file that nobody here knows how to work on."""
+
+    plugin: str
+    path: Path
+    problem: PluginError
 
 
 @dataclass
@@ -75,6 +87,42 @@ class Databases:
         path = self.paths.database
         return Database(path, CATALOG, inspect(path, CATALOG))
 
+    def plugins(self) -> tuple[list[Database], list[Unclaimed]]:
+        """The databases of plugins that there are, and those that no loaded plugin claims.
+
+        Plugins are loaded only when there is a file of one.
+        """
+        found: list[Database] = []
+        unclaimed: list[Unclaimed] = []
+        for plugin, path in plugin_files(self.paths.data):
+            try:
+                schema = self._schema(plugin)
+            except PluginError as error:
+                unclaimed.append(Unclaimed(plugin, path, error))
+            else:
+                found.append(Database(path, schema, inspect(path, schema)))
+        return found, unclaimed
+
+    def plugin(self, name: str) -> Database:
+        """The database of one plugin. Raises PluginError, InvalidRequest."""
+        found, unclaimed = self.plugins()
+        for database in found:
+            if database.schema.plugin == name:
+                return database
+        for orphan in unclaimed:
+            if orphan.plugin == name:
+                raise orphan.problem
+        raise InvalidRequest(f"there is no database of plugin {name}; see: localdb db status")
+
+    def _schema(self, plugin: str) -> Schema:
+        host = self.load_host()
+        info = host.infos.get(plugin)
+        if info is not None and info.migrations is not None:
+            return plugin_schema(plugin, info.migrations)
+        faults = [status.error for status in host.statuses if status.name == plugin]
+        reason = faults[0] if faults and faults[0] else "it is not loaded, or has no migrations now"
+        raise PluginError(plugin, stage="migrations", reason=reason)
+
     def migrate(
         self, database: Database, *, on_step: runner.OnStep, cancel: threading.Event
     ) -> MigrationReport:
@@ -101,7 +149,8 @@ class Databases:
             steps = schema.chain.after(current)
             lossy = any(step.destroys for step in steps)
             copy = runner.keep_copy(db, path, current, cancel=cancel) if lossy else None
-            count = runner.step_up(db, schema, on_step=on_step, cancel=cancel)
+            with _named(path):
+                count = runner.step_up(db, schema, on_step=on_step, cancel=cancel)
             return MigrationReport(
                 current,
                 current + count,
@@ -135,7 +184,8 @@ class Databases:
             self.downgrade_target(now, target)
             current = now.found.current or 0
             copy = runner.keep_copy(db, path, current, cancel=cancel)
-            count = runner.step_down(db, target, on_step=on_step, cancel=cancel)
+            with _named(path):
+                count = runner.step_down(db, target, on_step=on_step, cancel=cancel)
             return MigrationReport(current, target, count, schema.plugin, copy=copy)
 
     def vacuum(self, database: Database, *, cancel: threading.Event) -> VacuumReport:
@@ -150,6 +200,15 @@ class Databases:
         if database.found.state is not FileState.ABSENT:
             runner.vacuum(path, cancel)
         return VacuumReport(before, _size(path), int((time.monotonic() - started) * 1000))
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say of a step that failed whose it was."""
+    try:
+        yield
+    except InternalError as error:
+        raise error.within(str(path)) from error.__cause__
 
 
 def _size(path: Path) -> int:

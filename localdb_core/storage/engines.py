@@ -96,11 +96,7 @@ class Engines:
         base = self._context(engine.owned.plugin)
         embedder = self.catalog.stores.embedder(store.id) if engine.leg == "dense" else None
         return IndexContext(
-            plugin=base.plugin,
-            config=base.config,
-            data_dir=base.data_dir,
-            cache_dir=base.cache_dir,
-            log=base.log,
+            **vars(base),
             folder=engine.folder(self.catalog.data_dir, store.id),
             store_id=store.id,
             language=language,

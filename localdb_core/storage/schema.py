@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from localdb_core.domain.clock import utc_now
+from localdb_core.domain.errors import PluginError
 from localdb_core.domain.ids import new_ulid
 from localdb_core.storage import ddl
 from localdb_core.storage.migrations import records
 from localdb_core.storage.migrations.chain import Chain, Schema
+from localdb_core.storage.migrations.fence import fenced, is_fault
 from localdb_core.storage.migrations.inspection import inspect, judge
 
 CATALOG: Final = Schema(
@@ -51,17 +53,20 @@ def _create(connection: sqlite3.Connection, schema: Schema, first_store: str | N
     try:
         if not _has_tables(connection):
             connection.execute(f"PRAGMA application_id = {schema.application_id}")
-            for statement in schema.statements:
-                connection.execute(statement)
+            with fenced(connection):
+                for statement in schema.statements:
+                    connection.execute(statement)
             records.add(connection, schema.chain.steps)
             if first_store is not None:
                 connection.execute(
                     "INSERT INTO stores (id, name, created_at) VALUES (?, ?, ?)",
                     (new_ulid(), first_store, utc_now()),
                 )
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if schema.plugin and isinstance(error, sqlite3.DatabaseError) and is_fault(error):
+            raise PluginError(schema.plugin, stage="migrations", reason=str(error)) from error
         raise
     connection.execute("COMMIT")
 

@@ -15,7 +15,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from localdb_core.host.discovery import Candidate, discover
@@ -24,6 +26,8 @@ from localdb_core.host.host import Host
 from localdb_core.host.selection import PluginSelection
 from localdb_core.host.status import PluginStatus
 from localdb_core.plugin import PluginInfo
+from localdb_core.storage.plugindb import plugin_schema
+from localdb_core.testing.migrations import there_and_back
 
 _ADDED_BY_IMPORT = """
 import json, os, sys, time
@@ -127,6 +131,18 @@ class PluginContract:
             assert f"plugins.config.{self.plugin}.no_such_key" in str(error)  # noqa: PT017
         else:
             raise AssertionError("the settings model accepts unknown keys; forbid them")
+
+    def test_the_migrations_make_a_database_that_can_go_back_and_forth(self) -> None:
+        """A new file, down as far as the steps allow, and up again to the same tables."""
+        package = self._info().migrations
+        if package is None:
+            return
+        schema = plugin_schema(self.plugin, package)
+
+        with tempfile.TemporaryDirectory() as folder:
+            fresh, again = there_and_back(schema, Path(folder) / "database.db")
+
+        assert fresh == again
 
     def _candidate(self) -> Candidate:
         found = [candidate for candidate in discover() if candidate.name == self.plugin]

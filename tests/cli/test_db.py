@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import signal
 import sqlite3
 import subprocess
@@ -13,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from localdb_core.cli.failure import report
-from localdb_core.cli.main import root
-from localdb_core.cli.state import State
 from localdb_core.plugin import Migration
 from localdb_core.services import databases
 from localdb_core.storage.connections import open_writer
@@ -26,47 +21,24 @@ from localdb_core.storage.schema import CATALOG
 HEAD = CATALOG.chain.head
 
 
-class Ran:
-    """How one command ended, run in this process."""
-
-    def __init__(self, status: int, state: State) -> None:
-        self.status = status
-        self.out = state.out.getvalue()
-        self.err = state.err.getvalue()
-
-    @property
-    def json(self):
-        return json.loads(self.out)
-
-
 class Home:
     """A config and a data folder; call it with the words of a command."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, here, folder: Path) -> None:
+        self.here = here
         self.folder = folder
         self.config = folder / "config.yaml"
         self.file = folder / "data" / "localdb.db"
         self.config.write_text("version: 1\npaths:\n  data: data\n  models: m\n  logs: l\n")
         self.file.parent.mkdir()
 
-    def __call__(self, *words: str, answer: str | None = None) -> Ran:
-        state = State(out=io.StringIO(), err=io.StringIO())
-        state.guard = lambda: None  # nothing here writes to the descriptor
-        arguments = ["--config", str(self.config), "--no-plugins", *words]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.StringIO(answer or ""))
-            patch.setattr(sys.stdin, "isatty", lambda: answer is not None, raising=False)
-            try:
-                with state:
-                    root.main(arguments, prog_name="localdb", standalone_mode=False, obj=state)
-            except BaseException as error:  # noqa: BLE001 - as the program does
-                return Ran(report(error, state, arguments), state)
-            return Ran(0, state)
+    def __call__(self, *words: str, answer: str | None = None):
+        return self.here("--config", self.config, "--no-plugins", *words, typed=answer)
 
 
 @pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path)
+def home(here, tmp_path):
+    return Home(here, tmp_path)
 
 
 def catalog_with(*steps: Migration, upto: int = HEAD) -> Schema:
@@ -283,7 +255,7 @@ def test_only_a_step_that_destroys_something_is_asked_about_and_leaves_a_copy(ho
     piped, refused = home("db", "migrate"), home("db", "migrate", answer="n\n")
     assert (piped.status, refused.status) == (2, 0)
     assert refused.err.endswith("Aborted.\n")
-    assert "destroys: states" in refused.err
+    assert "This destroys states in " in refused.err
     assert home.file.read_bytes() == before
 
     agreed = home("db", "migrate", answer="y\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sqlite3
 import threading
@@ -25,6 +24,7 @@ from localdb_core.storage.migrations.chain import Chain, Schema
 from localdb_core.storage.migrations.inspection import inspect
 from localdb_core.storage.schema import CATALOG
 from localdb_core.testing.app import make_app
+from localdb_core.testing.migrations import shape
 
 HEAD = CATALOG.chain.head
 
@@ -66,16 +66,6 @@ def migrate(path: Path, schema: Schema = CATALOG, on_step=lambda event: None) ->
 def downgrade(path: Path, target: int) -> int:
     with runner.alone_with(path, timeout_ms=50) as db:
         return runner.step_down(db, target, on_step=lambda event: None, cancel=threading.Event())
-
-
-def shape(path: Path) -> dict[tuple[str, str], str]:
-    """Every object of the schema by kind and name, its SQL without insignificant blanks."""
-    with closing(sqlite3.connect(path)) as db:
-        rows = db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master").fetchall()
-    return {
-        (kind, name): re.sub(r"\s*([(),])\s*", r"\1", " ".join(sql.split()))
-        for kind, name, sql in rows
-    }
 
 
 def recorded(path: Path) -> list[tuple[object, ...]]:

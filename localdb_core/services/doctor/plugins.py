@@ -146,11 +146,7 @@ def _context(host: Host, plugin: str, config: Config, paths: Paths) -> CheckCont
     holders = host.registry.holders("embedder", wanted.provider)
     ours = any(owned.plugin == plugin for owned in holders)
     return CheckContext(
-        plugin=plugin,
-        config=settings,
-        data_dir=base.data_dir,
-        cache_dir=base.cache_dir,
-        log=base.log,
+        **vars(base),
         model=wanted.model if ours else "",
         models_dir=paths.models,
     )

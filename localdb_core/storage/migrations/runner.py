@@ -23,23 +23,12 @@ from localdb_core.domain.errors import InternalError, InvalidRequest, RuntimeSta
 from localdb_core.storage.connections import connect, translated
 from localdb_core.storage.migrations import records
 from localdb_core.storage.migrations.chain import Schema
+from localdb_core.storage.migrations.fence import fenced, is_fault
 
 OnStep = Callable[[StepEvent], None]
 
 _INSTRUCTIONS: Final = 100_000
 """SQLite instructions between two looks at the cancel event; some milliseconds."""
-
-_FORBIDDEN: Final = frozenset(
-    {sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT, sqlite3.SQLITE_ATTACH}
-    | {sqlite3.SQLITE_DETACH}
-)
-"""What would break the step's transaction, or reach another file."""
-
-_FAULTS: Final = frozenset(
-    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_AUTH}
-    | {sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE}
-)
-"""The step itself is wrong, or wrong for this file."""
 
 _SILENCE: Final = 1.0
 """Seconds without a word inside of one statement."""
@@ -250,7 +239,7 @@ def _transaction(
     except BaseException as error:
         if db.in_transaction:
             db.execute("ROLLBACK")
-        if isinstance(error, sqlite3.DatabaseError) and not _of_the_surroundings(error):
+        if isinstance(error, sqlite3.DatabaseError) and is_fault(error):
             raise InternalError(
                 f"the step of schema version {teller.version} ({teller.name}) failed and was "
                 f"rolled back: {error}"
@@ -259,22 +248,9 @@ def _transaction(
     db.execute("COMMIT")
 
 
-def _of_the_surroundings(error: sqlite3.DatabaseError) -> bool:
-    """A full disk, a lock, a damaged file: translated elsewhere."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    return code not in _FAULTS
-
-
 def _run(db: sqlite3.Connection, statements: Sequence[str], teller: _Teller) -> None:
-    db.set_authorizer(_authorize)
-    try:
+    with fenced(db):
         for done, statement in enumerate(statements):
             teller.done = done
             teller.tell()
             db.execute(statement)
-    finally:
-        db.set_authorizer(None)
-
-
-def _authorize(action: int, *_: str | None) -> int:
-    return sqlite3.SQLITE_DENY if action in _FORBIDDEN else sqlite3.SQLITE_OK
