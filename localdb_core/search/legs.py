@@ -53,6 +53,7 @@ class Legs:
     engines: Engines
     readers: IndexReaders
     _mending: threading.Lock = field(default_factory=threading.Lock)
+    _mended: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def ask(self, store: Store, leg: LegName, question: Question, note: Note) -> LegAnswer:
         """The best hits of one leg, foreign and stale ids left out (L-SRCH-09)."""
@@ -90,12 +91,20 @@ class Legs:
         return self.readers.query(store, engine, query)
 
     def _mend(self, store: Store, engine: Engine, broken: IndexUnusable, note: Note) -> None:
-        """Bring the index back in step; raises IndexUnusable when that is for others to do."""
+        """Bring the index back in step; raises IndexUnusable when that is for others to do.
+
+        Once for each state of the store: an index that fails all the same is not filled
+        again by every search (L-SRCH-24).
+        """
+        hint = f"mend it with: localdb engine rebuild {engine.leg}"
         stats = self.engines.catalog.stores.stats(store.id)
         if stats.chunk_count > MEND_LIMIT:
-            hint = f"mend it with: localdb engine rebuild {engine.leg}"
             raise IndexUnusable(f"{broken} ({hint})") from broken
+        ledger, key = self.engines.catalog.ledger, (store.id, engine.full_id)
         with self._mending:
+            before = ledger.generation(store.id)[0]
+            if self._mended.get(key) == before:
+                raise IndexUnusable(f"{broken}, also after it was mended ({hint})") from broken
             self.readers.drop(store.id)
             try:
                 legs = self.engines.usable(store)
@@ -104,7 +113,17 @@ class Legs:
             except IndexInProgress:
                 raise IndexUnusable("is being written by an index run") from broken
             except (LocaldbError, OSError) as error:
+                self._remember(key, before)
                 raise IndexUnusable(f"{broken} and cannot be mended ({error})") from error
+            self._remember(key, before)
+
+    def _remember(self, key: tuple[str, str], before: int) -> None:
+        """Note for which state the index was mended; mending made a new one by itself."""
+        now = self.engines.catalog.ledger.generation(key[0])[0]
+        for other, generation in self._mended.items():
+            if other[0] == key[0] and generation == before:
+                self._mended[other] = now
+        self._mended[key] = now
 
     def _own(self, store: Store, leg: LegName, question: Question) -> list[Scored]:
         catalog = self.engines.catalog

@@ -24,6 +24,7 @@ from localdb_core.domain import (
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import LegQuery, Scored
 from localdb_core.search.service import Search
+from localdb_core.storage.session import WriteSession
 from localdb_core.testing.app import MEMORY, make_app
 from localdb_core.testing.memory import FakeEmbedder, MemoryIndex
 
@@ -530,3 +531,77 @@ def test_a_search_while_the_index_folder_is_gone_is_complete(small: LocalDB) -> 
 
     assert len(result.citations) == len(again.citations) == 5
     assert isinstance(small.search, Search)
+
+
+# --- Mending ---
+
+
+def counted_mends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    mends: list[str] = []
+    real = WriteSession.force_mend
+
+    def force_mend(self: WriteSession, leg: Any) -> None:
+        mends.append(leg)
+        real(self, leg)
+
+    monkeypatch.setattr(WriteSession, "force_mend", force_mend)
+    return mends
+
+
+@pytest.mark.req("L-SRCH-24")
+def test_an_index_that_keeps_failing_is_filled_again_once_and_not_by_every_search(
+    small: LocalDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mends = counted_mends(monkeypatch)
+    real = MemoryIndex.query
+    monkeypatch.setattr(MemoryIndex, "query", lambda self, query: 1 / 0)
+
+    answers = [small.search.search(SearchRequest("herons")) for _ in range(3)]
+
+    assert mends == ["dense", "sparse"]
+    assert [len(answer.citations) for answer in answers] == [5] * 3
+    assert all(len(answer.notices) == 2 for answer in answers[1:])
+    assert "also after it was mended" in answers[2].notices[0]
+    assert "localdb engine rebuild dense" in answers[2].notices[0]
+
+    monkeypatch.setattr(MemoryIndex, "query", real)
+    assert small.search.search(SearchRequest("herons")).notices == ()
+
+
+@pytest.mark.req("L-SRCH-24")
+def test_a_store_that_changed_is_worth_another_try(
+    small: LocalDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mends = counted_mends(monkeypatch)
+    store = small.stores.resolve("default")
+    monkeypatch.setattr(MemoryIndex, "query", lambda self, query: 1 / 0)
+    request = SearchRequest("herons", mode=SearchMode.KEYWORD)
+    small.search.search(request)
+
+    Path(small.sources.list(store)[0].root or "", "more.md").write_text("# More\n\nHerons.\n")
+    small.index([store])
+    answers = [small.search.search(request) for _ in range(3)]
+
+    assert mends == ["sparse", "sparse"]
+    assert [len(answer.citations) for answer in answers] == [6] * 3
+
+
+@pytest.mark.req("L-SRCH-24")
+def test_an_index_that_cannot_be_written_is_tried_once(
+    small: LocalDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def force_mend(self: WriteSession, leg: Any) -> None:
+        tried.append(leg)
+        raise OSError("read-only file system")
+
+    monkeypatch.setattr(WriteSession, "force_mend", force_mend)
+    monkeypatch.setattr(MemoryIndex, "query", lambda self, query: 1 / 0)
+    request = SearchRequest("herons", mode=SearchMode.KEYWORD)
+
+    first, *others = [small.search.search(request) for _ in range(3)]
+
+    assert tried == ["sparse"]
+    assert "read-only file system" in first.notices[0]
+    assert all(len(other.citations) == 5 for other in others)
