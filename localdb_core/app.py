@@ -31,6 +31,7 @@ from localdb_core.services.components import Components
 from localdb_core.services.documents import Documents
 from localdb_core.services.engines import EngineService
 from localdb_core.services.indexing import Indexing, OnStoreEvent
+from localdb_core.services.staleness import Staleness
 from localdb_core.services.status import StatusService
 from localdb_core.services.stores import Sources, Stores
 from localdb_core.storage.catalog import Catalog
@@ -90,7 +91,10 @@ class LocalDB:
             build=build,
         )
         self._readers = IndexReaders(self._engines)
-        self._embedders = Embedders(lambda p, m: self._components.build_embedder(p, m))
+        wanted = config.defaults.indexing.embedding
+        self._embedders = Embedders(
+            lambda p, m: self._components.build_embedder(p, m), (wanted.provider, wanted.model)
+        )
         self._legs = Legs(self._engines, self._readers)
         self._rankers = Rankers(
             self._components.ranker,
@@ -191,7 +195,14 @@ class LocalDB:
         )
 
     def _search(self, scope: Sequence[str] | None) -> Search:
-        return Search(self.catalog, self._legs, self._embedders, self._rankers, scope=scope)
+        return Search(
+            self.catalog,
+            self._legs,
+            self._embedders,
+            self._rankers,
+            stale=Staleness(self._components, self.catalog).notices,
+            scope=scope,
+        )
 
     def tool_context(self, plugin: str, services: AppContext) -> ToolContext:
         """What a tool of this plugin is built with."""

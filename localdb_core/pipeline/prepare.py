@@ -32,18 +32,18 @@ _HASH_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class EmbedderHandle:
-    """The embedder of a run: what it is called in the config, and how to measure by it."""
+    """The embedder of a run: what it is called in the config, and how to measure by it.
+
+    ``card`` says under which fingerprint its vectors are stored: that of the store when
+    another backend of its group made the first ones (D-08).
+    """
 
     embedder: Embedder
+    card: EmbedderCard
     provider: str
     model: str
     callers: int
     measure: TokenMeasure
-
-    @property
-    def card(self) -> EmbedderCard:
-        """Facts about it."""
-        return self.embedder.card
 
 
 @dataclass(frozen=True, slots=True)

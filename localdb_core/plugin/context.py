@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +13,7 @@ from localdb_core.domain.errors import PluginError
 from localdb_core.domain.query import SearchRequest, SearchResult
 from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store, StoreStats
+from localdb_core.plugin.secrets import Secret
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,6 +74,23 @@ class PluginContext:
         return self.connect()
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """The entry of the config's ``providers[]`` that an embedder is to use.
+
+    Attributes:
+        name: what the user calls it.
+        kind: the embedder it configures.
+        base_url: where the service is, if not at its usual place.
+        api_key: a reference, read when it is asked for.
+    """
+
+    name: str
+    kind: str
+    base_url: str | None = None
+    api_key: Secret | None = None
+
+
 @dataclass(frozen=True)
 class EmbedderContext(PluginContext):
     """What an embedder's ``target`` is called with.
@@ -80,13 +98,13 @@ class EmbedderContext(PluginContext):
     Attributes:
         model: the configured model name, or the path of a local folder.
         models_dir: where downloaded models live.
-        providers: the config's ``providers[]`` entries of this embedder's kind; one with
-            an ``api_key_env`` also has ``api_key``, a :class:`~localdb_core.plugin.Secret`.
+        provider: the first of the config's ``providers[]`` that has the configured
+            provider's name, else the first of its kind; None when there is none (D-13).
     """
 
     model: str = ""
     models_dir: Path = Path()
-    providers: tuple[Mapping[str, Any], ...] = ()  # Any: config values
+    provider: ProviderSettings | None = None
 
 
 @dataclass(frozen=True)

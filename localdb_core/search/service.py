@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +28,6 @@ from localdb_core.search.ranking import Hit, Rankers
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.engines import LegName
 from localdb_core.storage.legs import Allowed
-from localdb_core.storage.stores import StoredEmbedder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +65,8 @@ class _Run:
 class Search:
     """Hybrid search over stores, the same on every surface.
 
-    ``scope`` limits what is reachable at all (``--store`` of an MCP session).
+    ``scope`` limits what is reachable at all (``--store`` of an MCP session); ``stale`` says
+    how a store differs from what the config asks for (L-EMB-41).
     """
 
     def __init__(
@@ -76,12 +76,14 @@ class Search:
         embedders: Embedders,
         rankers: Rankers,
         *,
+        stale: Callable[[Store], Iterable[str]] = lambda store: (),
         scope: Sequence[str] | None = None,
     ) -> None:
         self._catalog = catalog
         self._legs = legs
         self._embedders = embedders
         self._rankers = rankers
+        self._stale = stale
         self._scope = None if scope is None else frozenset(scope)
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -99,6 +101,8 @@ class Search:
         request = replace(request, query=_SURROGATE.sub("\ufffd", request.query))
         run = _Run()
         for store in stores:
+            for notice in self._stale(store):
+                run.note(notice)
             self._ask(store, request, run)
         fused = fuse({leg: pool(answers) for leg, answers in run.answers.items()}, run.weights)
         limit = min(request.limit, MAX_LIMIT)
@@ -150,8 +154,7 @@ class Search:
                 run.note(f"store {store.name!r} has no vectors; it {found}")
             return None
         try:
-            embedder = self._embedders.get(stored.provider, stored.model)
-            _same_fingerprint(stored, embedder.card.fingerprint)
+            embedder = self._embedders.of_store(stored)
             vector = _query_vector(embedder, request.query)
         except LocaldbError as error:
             if request.mode is SearchMode.DENSE:
@@ -201,14 +204,6 @@ def _query_vector(embedder: Embedder, query: str) -> NDArray[np.float32]:
             f"embedder {embedder.card.name} failed: {type(error).__name__}: {error}"
         ) from error
     return vector
-
-
-def _same_fingerprint(stored: StoredEmbedder, found: str) -> None:
-    if stored.fingerprint != found:
-        raise InvalidRequest(
-            f"model {stored.model} is not the one the store was embedded with "
-            f"(expected {stored.fingerprint[:12]}, found {found[:12]})"
-        )
 
 
 def _explain(kept: Sequence[Hit], run: _Run) -> Explanation:

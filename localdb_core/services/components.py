@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from localdb_core.plugin import (
     EmbedderContext,
     EmbedderSpec,
     PluginContext,
+    ProviderSettings,
     Ranker,
     RankerSpec,
     Secret,
@@ -133,7 +134,7 @@ class Components:
     def embedder_spec(self, provider: str) -> Owned[EmbedderSpec] | None:
         """The embedder of a provider name; None when the default one is not installed."""
         try:
-            return resolve_name(self.host.registry, "embedder", provider)
+            return self._embedder(provider)
         except InvalidConfig:
             default = Embedding().provider
             if provider == default and not self._failed(provider):
@@ -146,13 +147,13 @@ class Components:
 
     def build_embedder(self, provider: str, model: str) -> Embedder:
         """Load a model. Raises InvalidConfig, ModelMissing, ProviderUnavailable, PluginError."""
-        owned = resolve_name(self.host.registry, "embedder", provider)
+        owned = self._embedder(provider)
         base = self.context(owned.plugin)
         context = EmbedderContext(
             **vars(base),
             model=model,
             models_dir=self.paths.models,
-            providers=self._providers(owned.value.name, owned.full_id, provider),
+            provider=self._provider(provider, (owned.value.name, owned.full_id, provider)),
         )
         embedder: Embedder = build(owned, context)
         return embedder
@@ -180,17 +181,48 @@ class Components:
         ranker: Ranker = build(owned, self.context(owned.plugin))
         return ranker
 
-    def _providers(self, *kinds: str) -> tuple[Mapping[str, Any], ...]:  # Any: config values
-        """The entries of these kinds; a key is read when the embedder asks for it."""
-        found = []
-        for number, provider in enumerate(self.config.providers):
-            if provider.kind in kinds:
-                entry: dict[str, Any] = provider.model_dump()  # Any: config values
-                if provider.api_key_env is not None:
-                    place = f"providers[{number}].api_key_env"
-                    entry["api_key"] = Secret("env", provider.api_key_env, place)
-                found.append(entry)
-        return tuple(found)
+    def goes_on(self, provider: str, model: str, *, another: bool = False) -> bool:
+        """Whether the config's embedder goes on where this one stopped (D-08).
+
+        It is the same one, or a backend of its group with the same model, whose vectors
+        mix with it. ``another`` asks for the latter: the same name with other vectors is
+        a model that changed.
+        """
+        wanted = self.config.defaults.indexing.embedding
+        if (provider, model) == (wanted.provider, wanted.model):
+            return not another
+        try:
+            one, other = self._embedder(provider), self._embedder(wanted.provider)
+        except InvalidConfig:
+            return False
+        group = one.value.group
+        return (
+            model == wanted.model
+            and one != other
+            and group is not None
+            and (group == other.value.group)
+        )
+
+    def _embedder(self, provider: str) -> Owned[EmbedderSpec]:
+        """By the name of an entry of ``providers[]``, else as a component's name (D-13)."""
+        kinds = (entry.kind for entry in self.config.providers if entry.name == provider)
+        return resolve_name(self.host.registry, "embedder", next(kinds, provider))
+
+    def _provider(self, provider: str, kinds: Collection[str]) -> ProviderSettings | None:
+        """The entry of this name, else the first of these kinds (L-EMB-05)."""
+        numbered = list(enumerate(self.config.providers))
+        named = [(n, entry) for n, entry in numbered if entry.name == provider]
+        fitting = named or [(n, entry) for n, entry in numbered if entry.kind in kinds]
+        if not fitting:
+            return None
+        number, entry = fitting[0]
+        key = entry.api_key_env
+        return ProviderSettings(
+            name=entry.name,
+            kind=entry.kind,
+            base_url=entry.base_url,
+            api_key=None if key is None else Secret("env", key, f"providers[{number}].api_key_env"),
+        )
 
     def source_kind(self, kind: str) -> tuple[SourceKind, bool]:
         """The component that lists a kind of source, and whether it can observe everything."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localdb_core.domain.errors import (
     InternalError,
@@ -30,6 +30,7 @@ from localdb_core.pipeline.preview import planned
 from localdb_core.pipeline.recipe import Cutting, chain_digest
 from localdb_core.pipeline.run import StoreRun
 from localdb_core.pipeline.setup import Setup
+from localdb_core.plugin import EmbedderCard
 from localdb_core.search.embedders import Embedders
 from localdb_core.services.components import Components
 from localdb_core.storage.engines import LEGS, Engines
@@ -206,9 +207,9 @@ class Indexing:
             embedder = self.embedders.get(wanted.provider, wanted.model)
         except InvalidConfig as error:  # the run's trouble: every document would say the same
             raise UnusableEmbedder(error.bare) from error
-        self._refuse_fingerprint(store, embedder.card.fingerprint)
         return EmbedderHandle(
             embedder,
+            self._card(store, embedder.card),
             provider=wanted.provider,
             model=wanted.model,
             callers=owned.value.callers,
@@ -223,13 +224,13 @@ class Indexing:
             return
         if self.components.embedder_spec(wanted.provider) is not None:
             embedder = self.embedders.get(wanted.provider, wanted.model)
-            self._refuse_fingerprint(store, embedder.card.fingerprint)
+            self._card(store, embedder.card)
 
     def _doubt_embedder(self, store: Store) -> None:
         """Say what a plan cannot tell without loading a model."""
         stored = self.engines.catalog.stores.embedder(store.id)
         wanted = self.components.config.defaults.indexing.embedding
-        if stored is None or (stored.provider, stored.model) == (wanted.provider, wanted.model):
+        if stored is None or self.components.goes_on(stored.provider, stored.model):
             return
         log.warning(
             "store %r was embedded with %s %s, the config says %s %s: index will refuse that, "
@@ -241,13 +242,20 @@ class Indexing:
             wanted.model,
         )
 
-    def _refuse_fingerprint(self, store: Store, fingerprint: str) -> None:
+    def _card(self, store: Store, card: EmbedderCard) -> EmbedderCard:
+        """The card the store keeps the vectors under. Raises StaleIndex for another model."""
         stored = self.engines.catalog.stores.embedder(store.id)
-        if stored is None or stored.fingerprint == fingerprint:
-            return
+        if stored is None or stored.fingerprint == card.fingerprint:
+            return card
         wanted = self.components.config.defaults.indexing.embedding
+        shape = (stored.dimension, stored.encoding)
+        if (card.dimension, card.encoding) == shape and self.components.goes_on(
+            stored.provider, stored.model, another=True
+        ):
+            return replace(card, fingerprint=stored.fingerprint)
         raise StaleIndex(
             f"store {store.name!r} was embedded with {stored.provider} {stored.model} "
             f"({stored.fingerprint[:12]}), the config says {wanted.provider} {wanted.model} "
-            f"({fingerprint[:12]}); set it back, or index into a new store: localdb store add NAME"
+            f"({card.fingerprint[:12]}); set it back, or index into a new store: "
+            "localdb store add NAME"
         )

@@ -12,6 +12,7 @@ from localdb_core.domain.reports import DatabaseInfo, StatusReport, StoreRow, Ta
 from localdb_core.domain.store import Store
 from localdb_core.search.languages import foreign_language
 from localdb_core.services.components import Components
+from localdb_core.services.staleness import Staleness
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.engines import LEGS, Engines
 from localdb_core.storage.reconcile import needs_mending
@@ -75,27 +76,21 @@ class StatusService:
                 f"store {store.name!r}: {stale} documents are to be read again, as a migration "
                 "of the database asks; run: localdb index"
             )
-        return notices + self._embedder_notices(store)
+        notices += Staleness(self.components, self.catalog).notices(store)
+        return notices + self._language_notices(store)
 
-    def _embedder_notices(self, store: Store) -> list[str]:
+    def _language_notices(self, store: Store) -> list[str]:
         stored = self.catalog.stores.embedder(store.id)
         if stored is None:
             return []
-        wanted = self.components.config.defaults.indexing.embedding
-        notices: list[str] = []
-        if (stored.provider, stored.model) != (wanted.provider, wanted.model):
-            notices.append(
-                f"store {store.name!r} was embedded with {stored.provider} {stored.model}, "
-                f"the config says {wanted.provider} {wanted.model}"
-            )
         language = foreign_language(self.catalog, store, stored)
-        if language is not None:
-            notices.append(
-                f"store {store.name!r} is mostly in language {language!r}, which model "
-                f"{stored.model} does not know: it is searched by words; for search by meaning "
-                "see the plugin localdb-multilingual"
-            )
-        return notices
+        if language is None:
+            return []
+        return [
+            f"store {store.name!r} is mostly in language {language!r}, which model "
+            f"{stored.model} does not know: it is searched by words; for search by meaning "
+            "see the plugin localdb-multilingual"
+        ]
 
     def _database(self) -> DatabaseInfo:
         path = self.catalog.path

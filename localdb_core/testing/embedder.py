@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from localdb_core.plugin import Embedder, EmbedderContext, EmbedderSpec, Role
+from localdb_core.plugin import Embedder, EmbedderContext, EmbedderSpec, ProviderSettings, Role
 from localdb_core.testing.component import attribute_of, find_spec, no_connections, settings_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class EmbedderContract:
         component: ``plugin/name``.
         model: the configured model name or path; empty is the embedder's default.
         settings: the plugin's config section; its model is built from this.
-        providers: the config's ``providers[]`` entries for it.
+        provider: the config's ``providers[]`` entry for it.
         tolerance: how far a value may be off between one text alone and in a batch,
             when the card does not say ``batch_invariant``.
     """
@@ -52,7 +52,7 @@ class EmbedderContract:
     component: ClassVar[str]
     model: ClassVar[str] = ""
     settings: ClassVar[Mapping[str, Any]] = {}  # Any: config values
-    providers: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # Any: config values
+    provider: ClassVar[ProviderSettings | None] = None
     tolerance: ClassVar[float] = 1e-3
 
     @classmethod
@@ -70,7 +70,7 @@ class EmbedderContract:
             cache_dir=folder / "cache",
             model=cls.model,
             models_dir=folder / "models",
-            providers=cls.providers,
+            provider=cls.provider,
         )
         embedder: Embedder = attribute_of(cls.spec().target)(context)
         return embedder

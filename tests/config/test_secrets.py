@@ -39,7 +39,7 @@ class Embedder:
     """Knows nothing but how it was built."""
 
     def __init__(self, context):
-        self.providers = context.providers
+        self.provider = context.provider
 
     def embed(self, texts, role): ...
     def count_tokens(self, texts): ...
@@ -199,17 +199,18 @@ def test_the_key_of_a_provider_is_read_when_the_embedder_asks_for_it(components,
         " {name: y, kind: acme, api_key_env: NO_SUCH_VARIABLE}, {name: z, kind: acme}]"
     )
 
-    keyed, keyless = components(text).build_embedder("acme", "m").providers
+    keyed = components(text).build_embedder("acme", "m").provider
+    keyless = components(text).build_embedder("z", "m").provider
 
-    assert (keyed["name"], keyless["name"]) == ("y", "z")
-    assert "api_key" not in keyless
+    assert (keyed.name, keyless.name) == ("y", "z")
+    assert keyless.api_key is None
     with pytest.raises(InvalidConfig) as caught:
-        keyed["api_key"].get_secret_value()
+        keyed.api_key.get_secret_value()
     assert caught.value.bare == (
         "providers[1].api_key_env: the environment variable NO_SUCH_VARIABLE is not set"
     )
     monkeypatch.setenv("NO_SUCH_VARIABLE", PASSWORD)
-    assert keyed["api_key"].get_secret_value() == PASSWORD
+    assert keyed.api_key.get_secret_value() == PASSWORD
 
 
 @pytest.mark.req("L-INV-09")

@@ -312,7 +312,10 @@ def test_status_names_an_embedder_that_is_not_the_stores(tmp_path: Path, app: Lo
     with make_app(tmp_path / "home", plugins=plugins, config=ODD) as changed:
         said = notices(changed)
 
-    assert said == ["store 'default' was embedded with fake fake, the config says odd large"]
+    assert said == [
+        "store 'default' was embedded with fake fake, the config says odd large; "
+        "set it back, or index into a new store: localdb store add NAME"
+    ]
 
 
 def test_status_says_it_when_a_written_parser_is_not_installed(tmp_path: Path) -> None:

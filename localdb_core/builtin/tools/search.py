@@ -23,6 +23,7 @@ class SearchTool:
     def __init__(self, context: ToolContext) -> None:
         self._app = services(context)
         self._log = context.log
+        self._said: tuple[str, ...] = ()
 
     def run(self, arguments: SearchArguments) -> ToolResult:
         """Citations, best first. Raises InvalidRequest, StoreNotFound."""
@@ -34,9 +35,12 @@ class SearchTool:
             return ToolResult(pretty(SearchResult((), 0).to_json()))
         request = SearchRequest(arguments.query, stores=named, limit=limit)
         result = self._app.search.search(request)
-        # The contract fixes the result's shape, so what else there is to say goes to the log.
+        # The contract fixes the result's shape, so what else there is to say goes to the log,
+        # once as long as it stays true.
         for notice in result.notices:
-            self._log.warning("%s", notice)
+            if notice not in self._said:
+                self._log.warning("%s", notice)
+        self._said = result.notices
         length = arguments.content_length
         cap = length if length is not None and length >= 1 else DEFAULT_SNIPPET
         rendering = render(result.citations, snippet_length=cap)
