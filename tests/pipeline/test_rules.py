@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -14,9 +16,12 @@ import pytest
 
 from localdb_core.app import LocalDB
 from localdb_core.config.model import SIZABLE
-from localdb_core.domain import Metadata, SearchRequest
-from localdb_core.domain.events import IndexStats
+from localdb_core.domain import Metadata, SearchRequest, UnsupportedFormat
+from localdb_core.domain.events import DocumentFinished, DocumentStarted, Event, IndexStats
+from localdb_core.domain.ids import SourceId, new_ulid
+from localdb_core.domain.reports import PlanAction, PlanRow
 from localdb_core.domain.resource import Block
+from localdb_core.domain.store import Source, Store
 from localdb_core.pipeline import plan as plan_module
 from localdb_core.pipeline.presets import PRESETS, presets_with
 from localdb_core.pipeline.recipe import Recipe, read_recipe
@@ -494,3 +499,377 @@ def test_every_size_that_the_config_may_name_is_a_preset() -> None:
     assert [sizes[name].target for name in ("prose", "messages", "code")] == [99, 98, 256]
     assert {preset.code_limit for preset in sizes.values()} == {1000}
     assert plan_module.RULES
+
+
+# --- The plan says what the run does ---
+
+
+def database(home: Home) -> dict[str, bytes]:
+    """The bytes of the catalog and of everything beside it."""
+    data = home.folder / "home" / "data"
+    return {str(p): p.read_bytes() for p in sorted(data.rglob("*")) if p.is_file()}
+
+
+class Told:
+    """What a run says about each document: taken up, and what became of it."""
+
+    def __init__(self) -> None:
+        self.taken: Counter[str] = Counter()
+        self.outcomes: dict[str, list[str]] = {}
+
+    def __call__(self, store: Store, event: Event) -> None:
+        if isinstance(event, DocumentStarted):
+            self.taken[event.uri] += 1
+        elif isinstance(event, DocumentFinished):
+            self.outcomes.setdefault(event.uri, []).append(str(event.outcome))
+
+
+class Changes:
+    """Random changes of a folder and of what is installed and configured."""
+
+    def __init__(self, home: Home, seed: int) -> None:
+        self.home = home
+        self.random = random.Random(seed)
+        self.version = "1"
+        self.size: str | None = None
+        self.parser = True
+        self.moved = False
+
+    def open(self) -> LocalDB:
+        plugins = [parser("x", version=self.version)] if self.parser else []
+        sizes = {"preset_overrides": {"prose": self.size}} if self.size else {}
+        return self.home.open(*plugins, chunking=sizes)
+
+    def change(self) -> None:
+        documents = self.home.documents
+        if self.moved:
+            (self.home.folder / "away").rename(documents)
+            self.moved = False
+        for _ in range(self.random.randint(1, 4)):
+            self._one(documents / self.random.choice(["a.md", "b.md", "s/c.md", "s/d.x", "e.x"]))
+        if self.random.random() < 0.2:
+            documents.rename(self.home.folder / "away")
+            self.moved = True
+
+    def _one(self, path: Path) -> None:
+        what = self.random.choice(["write", "touch", "delete", "link", "move", "config"])
+        path.parent.mkdir(exist_ok=True)
+        if what == "write":
+            path.unlink(missing_ok=True)
+            number = self.random.randint(0, 3)
+            path.write_text("" if number == 0 else f"# Birds\n\nParagraph {number}. " * 4 * number)
+        elif what == "touch" and path.exists():
+            os.utime(path, ns=(10**18, self.random.randint(1, 10**18)))
+        elif what == "delete":
+            path.unlink(missing_ok=True)
+        elif what == "link":
+            path.unlink(missing_ok=True)
+            path.symlink_to(path.parent / "nowhere")
+        elif what == "move" and path.exists():
+            path.rename(path.parent / "moved.md")
+        elif what == "config":
+            self.version = self.random.choice(["1", "2"])
+            self.size = self.random.choice([None, "16", "32"])
+            self.parser = self.random.random() < 0.7
+
+
+@pytest.mark.req("L-BYD-39")
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_plan_changes_nothing_and_is_what_the_run_then_does(home: Home, seed: int) -> None:
+    changes = Changes(home, seed)
+    home.write("a.md", "Herons fish.\n")
+    (home.documents / "s").mkdir()
+    with changes.open() as app:  # the second source lies within the first
+        app.sources.add(app.stores.resolve("default"), str(home.documents / "s"))
+    for step in range(12):
+        changes.change()
+        delete = bool(step % 2)
+        with changes.open() as app:
+            store = app.stores.resolve("default")
+            held = set(app.catalog.resources.known(store.id))
+            before = database(home)
+
+            rows = app.plan([store], delete=delete)
+
+            assert database(home) == before
+            told = Told()
+            stats = index(app, delete=delete, on_event=told)
+            left = set(app.catalog.resources.known(store.id))
+            _agree(rows, told, stats, held=held, left=left, delete=delete)
+
+
+def _agree(
+    rows: Sequence[PlanRow],
+    told: Told,
+    stats: IndexStats,
+    *,
+    held: set[str],
+    left: set[str],
+    delete: bool,
+) -> None:
+    acted = Counter(r.uri for r in rows if r.action in (PlanAction.ADD, PlanAction.REPARSE))
+    for uri, times in (told.taken - acted).items():  # read, and found to be the same bytes
+        (row,) = (r for r in rows if r.uri == uri and r.reason.startswith("only its time"))
+        assert (times, row.action) == (1, PlanAction.SKIP)
+    assert acted - told.taken == Counter()
+    assert all(uri not in held for uri in (r.uri for r in rows if r.action is PlanAction.ADD))
+    listed = {r.uri for r in rows if not r.reason.startswith(("kept", "no longer", "root un"))}
+    assert listed == set(told.outcomes)
+    pruned = {r.uri for r in rows if r.action is PlanAction.PRUNE}
+    kept = {r.uri for r in rows if r.reason.startswith("kept: ")}
+    assert held - left == (pruned if delete else set())
+    assert kept <= left
+    assert (stats.docs_deleted, stats.docs_prunable) == (
+        (len(pruned), 0) if delete else (0, len(pruned))
+    )
+
+
+def test_a_plan_loads_no_model_and_builds_no_parser(
+    home: Home, counts: Counts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from localdb_core.services.components import Components
+    from localdb_core.services.indexing import Indexing
+
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        index(app)
+        counts.all  # noqa: B018
+
+    def never(*args: Any, **options: Any) -> Any:
+        raise AssertionError("a plan needs none of this")
+
+    for owner, name in (
+        (Components, "build_embedder"),
+        (Indexing, "_runner"),
+        (Indexing, "_chunkers"),
+    ):
+        monkeypatch.setattr(owner, name, never)
+    home.write("b.md", "Storks stand.\n")
+    with home.open(chunking={"preset_overrides": {"prose": "99"}}) as app:
+        assert {name: row[0] for name, row in planned(app).items()} == {
+            "a.md": "reparse",
+            "b.md": "add",
+        }
+        assert counts.all == (0, 0, 0, 0)
+
+
+@pytest.mark.req("L-BYD-39")
+@pytest.mark.req("L-ING-52")
+@pytest.mark.req("L-ING-53")
+def test_the_plan_tells_what_is_kept_and_why(home: Home) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.x", "Storks stand.\n")
+    home.write("c.md", "Reeds grow.\n")
+    with home.open(parser("x")) as app:
+        index(app)
+    (home.documents / "c.md").unlink()
+    with home.open() as app:
+        assert planned(app) == {
+            "a.md": ("skip", "unchanged; the new parsers do not concern it"),
+            "b.x": ("skip", "kept: its parser is not installed"),
+            "c.md": ("prune", "no longer at source; kept without --delete"),
+        }
+        assert planned(app, delete=True)["c.md"] == ("prune", "no longer at source")
+
+        (home.documents / "a.md").unlink()
+        assert planned(app, delete=True)["a.md"] == (
+            "skip",
+            "kept: none of its documents was seen",
+        )
+
+        home.documents.rename(home.folder / "away")
+        plan = planned(app, delete=True)
+        assert plan["documents"] == ("skip", f"root unavailable: {home.documents}")
+        assert plan["a.md"] == ("skip", f"kept: root unavailable: {home.documents}")
+        index(app, delete=True)
+        assert names(app) == {"a.md", "b.x", "c.md"}
+
+
+def test_the_plan_says_what_it_cannot_look_at_and_goes_on(home: Home) -> None:
+    home.write("a.md", "Herons fish.\n")
+    (home.documents / "broken.md").symlink_to(home.documents / "nowhere.md")
+    odd = home.write("odd/thing.unknown", "?")
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        app.sources.add(store, "https://example.org/feed", kind="feed")
+        app.sources.add(store, str(odd))
+
+        plan = planned(app)
+
+        assert plan["a.md"] == ("add", "new")
+        assert plan["nowhere.md"][1].startswith("broken link")
+        assert plan["feed"] == ("skip", "invalid config: no installed plugin reads feed sources")
+        assert plan["thing.unknown"] == ("skip", "no parser takes this kind of file")
+        assert index(app).docs_indexed == 1
+
+
+def test_a_plan_under_another_model_says_that_the_run_will_refuse_it(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        index(app)
+    other = {"indexing": {"embedding": {"provider": "fake", "model": "large"}}}
+    with home.open(config={**MEMORY, "defaults": other}) as app:
+        planned(app)
+
+    assert "was embedded with fake fake, the config says fake large" in caplog.text
+
+
+# --- Whose a document is, and what stays ---
+
+
+def test_a_document_emptied_to_nothing_keeps_its_last_version_and_says_so(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = home.write("a.md", "Herons fish.\n")
+    heading = home.write("b.md", "Storks stand.\n")
+    with home.open() as app:
+        index(app)
+        path.write_text("")
+        heading.write_text("![](stork.png)\n")  # a block, and nothing to cut
+
+        stats = index(app, delete=True)
+
+        assert (stats.docs_skipped, stats.docs_deleted) == (2, 0)
+        assert names(app) == {"a.md", "b.md"}
+        said = [
+            r.getMessage() for r in caplog.records if "its last version is kept" in r.msg % r.args
+        ]
+        assert [line.partition(": ")[0].rpartition("/")[2] for line in sorted(said)] == [
+            "a.md",
+            "b.md",
+        ]
+
+
+def owner(app: LocalDB, name: str) -> str:
+    known = app.catalog.resources.known(app.stores.resolve("default").id)
+    return next(row.source_id for uri, row in known.items() if uri.endswith(f"/{name}"))
+
+
+@pytest.mark.req("L-BYD-05")
+def test_a_shared_document_stays_with_its_source_while_that_one_offers_it(
+    home: Home, counts: Counts
+) -> None:
+    path = home.write("sub/a.md", "Herons fish.\n")
+    home.write("b.md", "Storks stand.\n")
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        outer = app.sources.list(store)[0]
+        inner = app.sources.add(store, str(home.documents / "sub"), preset="code")
+        for text in ("Herons fish.\n", "Herons fly.\n", "Herons sleep.\n"):
+            path.write_text(text)
+            for source in (inner, None, outer, inner):
+                index(app, source=source, delete=True)
+            if text == "Herons fish.\n":
+                first = owner(app, "a.md")
+                counts.all  # noqa: B018
+
+        assert owner(app, "a.md") == first == inner.id
+        assert counts.all == (2, 2, 2, 2)  # once for each change, whoever meets it
+        assert recipe(app, "a.md").preset == "code"
+        assert planned(app)["b.md"][0] == "skip"
+
+
+@pytest.mark.req("L-BYD-05")
+def test_a_document_that_its_source_gave_up_goes_over_to_the_one_that_has_it(
+    home: Home, counts: Counts
+) -> None:
+    home.write("sub/a.md", "Herons fish.\n")
+    home.write("sub/c.md", "Reeds grow.\n")
+    home.write("b.md", "Storks stand.\n")
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        outer = app.sources.list(store)[0]
+        index(app)
+        inner = app.sources.add(store, str(home.documents / "sub"))
+        with app.catalog.connections.write() as db:  # as an exclude that was added later
+            db.execute("UPDATE sources SET exclude = '[\"sub\"]' WHERE id = ?", (outer.id,))
+        (home.documents / "sub" / "c.md").unlink()
+        outer = app.catalog.sources.get(outer.id)
+        counts.all  # noqa: B018
+
+        alone = index(app, source=outer, delete=True)
+
+        assert (alone.docs_deleted, names(app)) == (1, {"a.md", "b.md"})
+        assert owner(app, "a.md") == outer.id
+        assert planned(app)["a.md"] == ("skip", "unchanged; it belongs to this source now")
+        index(app, delete=True)
+        assert owner(app, "a.md") == inner.id
+        assert counts.all == (0, 0, 0, 0)
+
+        app.sources.remove(outer)
+        assert names(app) == {"a.md"}
+
+
+@pytest.mark.req("L-BYD-05")
+def test_a_source_that_cannot_be_listed_keeps_what_may_be_its_own(home: Home) -> None:
+    inner = home.folder / "inner"
+    inner.mkdir()
+    (inner / "a.md").write_text("Herons fish.\n")
+    home.write("b.md", "Storks stand.\n")
+    home.write("c.md", "Reeds grow.\n")
+    link = home.documents / "linked"
+    link.symlink_to(inner)
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        index(app)
+        app.sources.add(store, str(inner))
+        link.unlink()
+        (home.documents / "c.md").unlink()
+        inner.rename(home.folder / "unmounted")
+
+        stats = index(app, delete=True)
+
+        assert stats.docs_deleted == 1  # c.md lies nowhere near the missing folder
+        assert names(app) == {"a.md", "b.md"}
+
+
+@pytest.mark.req("L-ING-33")
+def test_a_source_with_an_unknown_preset_is_one_error_and_the_others_are_read(home: Home) -> None:
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        app.catalog.sources.add(
+            Source(SourceId(new_ulid()), store.id, "path", root=str(home.folder), preset="poem")
+        )
+        (home.folder / "later").mkdir()
+        (home.folder / "later" / "b.md").write_text("Storks stand.\n")
+        app.sources.add(store, str(home.folder / "later"))
+
+        stats = index(app)
+
+        assert (stats.error_count, names(app)) == (1, {"a.md", "b.md"})
+
+
+@pytest.mark.req("L-ING-12")
+@pytest.mark.req("L-BYD-16")
+def test_a_source_finds_what_a_parser_installed_later_reads(home: Home, counts: Counts) -> None:
+    home.write("a.md", "Herons fish.\n")
+    home.write("b.x", "Storks stand.\n")
+    with home.open() as app:
+        index(app)
+        assert names(app) == {"a.md"}
+        counts.all  # noqa: B018
+
+    with home.open(parser("x")) as app:
+        assert planned(app)["b.x"] == ("add", "new")
+        index(app)
+        assert names(app) == {"a.md", "b.x"}
+        assert counts.all == (1, 1, 1, 1)
+
+
+@pytest.mark.req("L-ING-32")
+def test_a_scan_without_text_is_unsupported_with_one_warning_and_no_error(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    def parse(path: Path) -> Document:
+        raise UnsupportedFormat("the pages are pictures, without any text")
+
+    home.write("scan.x", "x")
+    with home.open(parser("x", parse)) as app:
+        stats = index(app)
+
+    assert (stats.unsupported_format_count, stats.error_count) == (1, 0)
+    (line,) = [r.getMessage() for r in caplog.records if "scan.x" in r.getMessage()]
+    assert "the pages are pictures" in line
