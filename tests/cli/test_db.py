@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from localdb_core.cli import db
 from localdb_core.plugin import Migration
 from localdb_core.services import databases
 from localdb_core.storage.connections import open_writer
+from localdb_core.storage.migrations import inspection, runner
 from localdb_core.storage.migrations.chain import Chain, Schema
 from localdb_core.storage.migrations.inspection import inspect
 from localdb_core.storage.schema import CATALOG
@@ -355,6 +357,43 @@ def test_a_database_that_another_localdb_has_open_is_not_changed(home, words, mo
     assert ran.status == 4
     assert "stop it" in ran.err
     assert home.file.read_bytes() == before
+
+
+@pytest.mark.req("L-CLI-25")
+def test_the_state_is_shown_even_while_the_file_is_migrated(home, monkeypatch):
+    monkeypatch.setattr(inspection, "WAIT_MS", 20)
+    make(home.file)
+
+    with runner.alone_with(home.file, timeout_ms=50):
+        shown, other = home("db", "status"), home("store", "list")
+
+    assert (shown.status, "is migrating" in shown.out) == (0, True)
+    assert (other.status, "is migrating" in other.err) == (4, True)
+
+
+def test_ctrl_c_in_the_middle_of_a_statement_undoes_its_step_and_no_other(home, monkeypatch):
+    make(home.file)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n"
+    slow = Migration(
+        HEAD + 2, "slow", up=("DELETE FROM jobs", f"CREATE TABLE t AS {endless}"), irreversible="x"
+    )
+    monkeypatch.setattr(databases, "CATALOG", catalog_with(table(HEAD + 1, "quick"), slow))
+    tell = db._Steps.__call__
+
+    def press(steps, event):
+        tell(steps, event)
+        if (event.name, event.done) == ("slow", 1):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(db._Steps, "__call__", press)
+
+    ran = home("db", "migrate")
+
+    assert ran.status == 130
+    assert ran.err.splitlines()[-1] == "interrupted"
+    assert f"to v{HEAD + 1} (quick): done" in ran.err
+    assert inspect(home.file, CATALOG).current == HEAD + 1
+    assert "t" not in tables(home.file)
 
 
 KILLED = """

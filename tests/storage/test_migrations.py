@@ -16,6 +16,7 @@ from localdb_core.domain.errors import (
     InvalidRequest,
     RuntimeStateLocked,
     SchemaMismatch,
+    StorageUnavailable,
 )
 from localdb_core.plugin import Migration
 from localdb_core.storage.connections import Connections, open_writer
@@ -165,6 +166,16 @@ def no_records(path: Path) -> None:
     execute(path, "DELETE FROM schema_migrations")
 
 
+def rows_of_another_kind(path: Path) -> None:
+    no_record_table(path)
+    columns = "version, name, applied_at, down_sql, down_unsupported_reason, checksum"
+    execute(
+        path,
+        f"CREATE TABLE schema_migrations ({columns})",
+        "INSERT INTO schema_migrations VALUES ('a', 1, x'00', NULL, NULL, NULL)",
+    )
+
+
 def other_record_table(path: Path) -> None:
     no_record_table(path)
     execute(path, "CREATE TABLE schema_migrations (a, b)")
@@ -183,6 +194,7 @@ REFUSED = {
     "truncated": (truncated, FileState.DAMAGED, "put a copy of it back, or move it away"),
     "text": (lambda p: p.write_text("no database " * 400), FileState.DAMAGED, "move it away"),
     "tiny": (lambda p: p.write_bytes(b"SQLite format 3\0"), FileState.DAMAGED, "move it away"),
+    "rows of another kind": (rows_of_another_kind, FileState.DAMAGED, "move it away"),
     "another record table": (other_record_table, FileState.DAMAGED, "move it away"),
 }
 
@@ -279,6 +291,30 @@ def test_a_statement_cannot_leave_the_transaction_of_its_step(
 
     with pytest.raises(InternalError):
         migrate(file, sly)
+
+    with closing(sqlite3.connect(file)) as db:
+        assert db.execute("SELECT name FROM stores").fetchall() == [("kept",)]
+    assert inspect(file, CATALOG).state is FileState.CURRENT
+
+
+def test_a_step_without_room_is_rolled_back_and_says_so(tmp_path: Path) -> None:
+    big = extended(
+        Migration(
+            HEAD + 1,
+            "big",
+            up=(
+                "DELETE FROM stores",
+                "PRAGMA max_page_count = 200",
+                "CREATE TABLE big AS SELECT zeroblob(10000000) AS a",
+            ),
+            irreversible="no",
+        )
+    )
+    file = tmp_path / "file.db"
+    Connections(file, first_store="kept").close()
+
+    with pytest.raises(StorageUnavailable, match="free some space"):
+        migrate(file, big)
 
     with closing(sqlite3.connect(file)) as db:
         assert db.execute("SELECT name FROM stores").fetchall() == [("kept",)]

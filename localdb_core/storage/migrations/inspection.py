@@ -19,6 +19,9 @@ from localdb_core.domain.errors import (
 from localdb_core.storage.migrations import records
 from localdb_core.storage.migrations.chain import Schema
 
+WAIT_MS = 5000
+"""How long a look at a file waits for whoever migrates it."""
+
 _LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN: Final = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
@@ -33,7 +36,7 @@ def inspect(path: Path, schema: Schema) -> Inspection:
     except (OSError, sqlite3.Error) as error:
         return _refused(found, FileState.UNREADABLE, _unreadable(path, error))
     try:
-        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute(f"PRAGMA busy_timeout = {WAIT_MS}")
         return judge(connection, path, schema)
     except sqlite3.DatabaseError as error:
         return _broken(found, error)
@@ -81,7 +84,8 @@ def _broken(found: Inspection, error: sqlite3.DatabaseError) -> Inspection:
     if code in _LOCKED:
         busy = f"another process is migrating {found.path}; wait for it and try again"
         return _refused(found, FileState.UNREADABLE, RuntimeStateLocked(busy))
-    if code in _BROKEN or isinstance(error, sqlite3.OperationalError) and "no such" in str(error):
+    ours = not code  # raised here about a row, not by SQLite
+    if ours or code in _BROKEN or "no such" in str(error):
         return _refused(found, FileState.DAMAGED, damaged(found.path, error))
     return _refused(found, FileState.UNREADABLE, _unreadable(found.path, error))
 

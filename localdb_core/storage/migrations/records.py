@@ -36,12 +36,17 @@ def checksum(step: Migration) -> str:
 
 
 def read(db: sqlite3.Connection) -> tuple[Applied, ...]:
-    """Every row, oldest step first."""
+    """Every row, oldest step first. Raises sqlite3.DatabaseError for what is no such row."""
     rows = db.execute(
         "SELECT version, name, applied_at, down_sql, down_unsupported_reason, checksum"
         " FROM schema_migrations ORDER BY version"
     )
-    return tuple(Applied(*row) for row in rows)
+    found = tuple(Applied(*row) for row in rows)
+    for row in found:
+        texts = (row.name, row.applied_at, row.checksum, row.down_sql or "")
+        if type(row.version) is not int or not all(isinstance(text, str) for text in texts):
+            raise sqlite3.DatabaseError("its table of migrations holds something else")
+    return found
 
 
 def add(db: sqlite3.Connection, steps: Iterable[Migration]) -> None:
