@@ -115,6 +115,8 @@ class Indexing(Section):
     """Which model turns texts into vectors."""
     parsers: Names = DEFAULT_PARSERS
     """Parsers in the order they are tried; a written list must be installed."""
+    max_file_mib: Positive = 512
+    """Larger files are left unread and count as unsupported; not part of the policy."""
 
 
 class Defaults(Section):

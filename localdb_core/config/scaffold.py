@@ -42,6 +42,7 @@ defaults:
     # parsers: [pdf, epub, office, html, markdown, plaintext]
     # Largest chunks, as in {{prose: "256", messages: "512", code: "3000"}}, which are the
     # usual sizes: tokens, but characters for code. A change cuts the stored texts again.
+    # max_file_mib: 512         # larger files are left unread
     # chunking:
     #   preset_overrides: {{}}
 

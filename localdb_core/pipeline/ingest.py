@@ -23,7 +23,13 @@ from localdb_core.domain.resource import Resource
 from localdb_core.pipeline.embed import EmbedJob, EmbedStage
 from localdb_core.pipeline.parse import ParserRunner, probe_of
 from localdb_core.pipeline.plan import Decision, Redo
-from localdb_core.pipeline.prepare import Draft, EmbedderHandle, Preparer, hash_file
+from localdb_core.pipeline.prepare import (
+    Draft,
+    EmbedderHandle,
+    Preparer,
+    check_size,
+    hash_file,
+)
 from localdb_core.pipeline.recipe import Recipe, read_recipe
 from localdb_core.plugin import Item
 from localdb_core.storage.catalog import Catalog
@@ -88,6 +94,7 @@ class Ingest:
         parsers: ParserRunner,
         preparer: Preparer,
         handle: Callable[[], EmbedderHandle | None],
+        max_file_mib: int,
         deliver: Callable[[Result], None],
         stop: threading.Event,
     ) -> None:
@@ -96,6 +103,7 @@ class Ingest:
         self._parsers = parsers
         self._preparer = preparer
         self._handle = handle
+        self._max_file_mib = max_file_mib
         self._deliver = deliver
         self._stop = stop
         self._stage: EmbedStage[_Waiting] | None = None
@@ -124,6 +132,7 @@ class Ingest:
         item, known, redo = decision.item, decision.known, decision.redo
         if known is not None and not redo & (Redo.READ | Redo.PARSE):
             return self._cut_again(decision, known)
+        check_size(item, max_file_mib=self._max_file_mib)
         raw = hash_file(item.path)
         if known is not None and not redo & Redo.PARSE and known.raw_hash == raw:
             if redo & Redo.CUT:

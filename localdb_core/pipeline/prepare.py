@@ -11,7 +11,7 @@ from typing import Any, Final
 from blake3 import blake3
 
 from localdb_core.domain.chunk import Chunk
-from localdb_core.domain.errors import InternalError
+from localdb_core.domain.errors import InternalError, UnsupportedFormat
 from localdb_core.domain.ids import content_hash, resource_id
 from localdb_core.domain.metadata import REPEATED, SCALAR, Metadata
 from localdb_core.domain.resource import Block, Resource
@@ -199,6 +199,19 @@ class Preparer:
             front_matter_read=draft.front_matter_read,
             chain=self._now.digest,
             declined=draft.declined,
+        )
+
+
+def check_size(item: Item, *, max_file_mib: int) -> None:
+    """Refuse a file that is too large to be read (L-PAR-17), by its size when it was listed.
+
+    Unsupported rather than an error: it is a choice of the config, nothing is broken,
+    and ``--strict`` passes. Raises UnsupportedFormat.
+    """
+    if item.size is not None and item.size > max_file_mib * 1024**2:
+        raise UnsupportedFormat(
+            f"it has {item.size / 1024**2:,.1f} MiB; files above {max_file_mib} MiB are not read"
+            " (defaults.indexing.max_file_mib in the config)"
         )
 
 

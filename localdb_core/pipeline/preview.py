@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localdb_core.domain.errors import InvalidConfig, InvalidRequest, PluginError
+from localdb_core.domain.errors import InvalidConfig, InvalidRequest, PluginError, UnsupportedFormat
 from localdb_core.domain.reports import PlanAction, PlanRow
 from localdb_core.domain.store import Source, Store
 from localdb_core.host.resolve import claims
 from localdb_core.pipeline.parse import probe_of
-from localdb_core.pipeline.plan import Current, Decision, Redo
-from localdb_core.pipeline.prepare import hash_file
+from localdb_core.pipeline.plan import Decision, Redo
+from localdb_core.pipeline.prepare import check_size, hash_file
 from localdb_core.pipeline.setup import Setup
 from localdb_core.pipeline.survey import SourceFailed, Survey, View
 
@@ -27,11 +27,11 @@ def planned(
         view = survey.look(source)
     except (SourceFailed, InvalidConfig, InvalidRequest, PluginError) as error:
         return [PlanRow(store, PlanAction.SKIP, source.location, str(error))]
-    return list(_rows(store, source, view, setup.now, delete=delete))
+    return list(_rows(store, source, view, setup, delete=delete))
 
 
 def _rows(
-    store: Store, source: Source, view: View, now: Current, *, delete: bool
+    store: Store, source: Source, view: View, setup: Setup, *, delete: bool
 ) -> Iterator[PlanRow]:
     if not view.listing.complete:
         reason = view.listing.reason or "it could not be listed completely"
@@ -39,7 +39,7 @@ def _rows(
     for problem in view.listing.problems:
         yield PlanRow(store, PlanAction.SKIP, problem.uri, problem.reason)
     for decision in view.decisions:
-        action, reason = _looked_into(decision, now)
+        action, reason = _looked_into(decision, setup)
         yield PlanRow(store, action, decision.item.uri, reason)
     for uri in view.sweep.unread:
         yield PlanRow(store, PlanAction.SKIP, uri, "kept: its parser is not installed")
@@ -52,17 +52,21 @@ def _rows(
             yield PlanRow(store, PlanAction.PRUNE, uri, gone)
 
 
-def _looked_into(decision: Decision, now: Current) -> tuple[PlanAction, str]:
+def _looked_into(decision: Decision, setup: Setup) -> tuple[PlanAction, str]:
     """What the bytes of a new or changed file add to the decision."""
     item, known, redo = decision.item, decision.known, decision.redo
     try:
-        if known is None and not any(claims(now.chain, probe_of(item))):
+        if known is None and not any(claims(setup.now.chain, probe_of(item))):
             return PlanAction.SKIP, "no parser takes this kind of file"
+        if redo & (Redo.READ | Redo.PARSE):
+            check_size(item, max_file_mib=setup.max_file_mib)
         if known is not None and redo & Redo.READ and not redo & Redo.PARSE:
             if hash_file(item.path) != known.raw_hash:
                 return decision.action, decision.reason
             if not redo & Redo.CUT:
                 return PlanAction.SKIP, "only its time changed, not its bytes"
+    except UnsupportedFormat as error:
+        return PlanAction.SKIP, error.bare
     except OSError as error:
         return PlanAction.SKIP, f"it cannot be read: {error.strerror or error}"
     return decision.action, decision.reason

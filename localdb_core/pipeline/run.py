@@ -226,6 +226,7 @@ class StoreRun:
             parsers=self._setup.runner(pool),
             preparer=preparer,
             handle=self._setup.handle,
+            max_file_mib=self._setup.max_file_mib,
             deliver=deliver,
             stop=stop,
         )

@@ -27,6 +27,7 @@ class Setup:
         source_kind: gives the component for a kind, and whether it can observe everything.
         runner: makes the parser runner on a pool.
         handle: the embedder, built at the first call; None when there is none.
+        max_file_mib: larger files are not read.
     """
 
     catalog: Catalog
@@ -37,6 +38,7 @@ class Setup:
     source_kind: SourceKinds
     runner: Callable[[ParserPool], ParserRunner]
     handle: Callable[[], EmbedderHandle | None]
+    max_file_mib: int
 
     def survey(self, store: Store) -> Survey:
         """A fresh look at the sources of a store."""

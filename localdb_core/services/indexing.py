@@ -158,6 +158,7 @@ class Indexing:
             source_kind=components.source_kind,
             runner=lambda pool: self._runner(pool),
             handle=_Once(lambda: self._handle(store)),
+            max_file_mib=components.config.defaults.indexing.max_file_mib,
         )
 
     def _current(self, store: Store, policy: str) -> Current:
