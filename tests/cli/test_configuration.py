@@ -28,7 +28,7 @@ def required(command):
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and parameter.required:
             choices = getattr(parameter.type, "choices", None)
-            yield choices[0] if choices else "x"
+            yield choices[0] if choices else "0" * 26  # an id, or a name
 
 
 @pytest.mark.req("L-CFG-23")
@@ -114,3 +114,34 @@ def test_listing_plugins_is_a_first_run_too_and_works_where_nothing_can_be_made(
     assert listed.status == bare.status == 0
     assert (here.home / ".config/localdb/config.yaml").exists()
     assert (here.home / ".local/share/localdb/localdb.db").exists()
+
+
+# doctor reports what is missing; making it first would leave nothing to report.
+MAKES_NOTHING = ("db", "completions", "internal", "doctor")
+SERVES = ("mcp",)
+
+
+@pytest.mark.req("L-CFG-20")
+@pytest.mark.parametrize(
+    "words",
+    [words for words in every_command() if words[0] not in (*MAKES_NOTHING, *SERVES)],
+    ids=" ".join,
+)
+def test_every_command_is_a_first_run_where_there_is_no_config(here, words):
+    here(NO_PLUGINS, "--yes", *words)
+
+    assert here.config.exists()
+    assert (here.data / "localdb.db").exists()
+    assert (here.home / ".cache/localdb/models").is_dir()
+    assert (here.home / ".local/state/localdb/logs").is_dir()
+
+
+@pytest.mark.req("L-CFG-20")
+@pytest.mark.parametrize(
+    "words", [words for words in every_command() if words[0] in MAKES_NOTHING], ids=" ".join
+)
+def test_commands_that_look_or_are_for_programs_make_nothing(here, words):
+    here(NO_PLUGINS, "--yes", *words)
+
+    assert not here.config.exists()
+    assert not here.data.exists()
