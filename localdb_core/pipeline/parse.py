@@ -12,6 +12,7 @@ from localdb_core.host.owned import Owned
 from localdb_core.host.resolve import Chain, claims
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.sniff import sniff
+from localdb_core.pipeline.watch import Watch
 from localdb_core.plugin import (
     HEAD_SIZE,
     Declined,
@@ -22,7 +23,6 @@ from localdb_core.plugin import (
     ParserSpec,
     PluginContext,
     Probe,
-    no_progress,
 )
 
 Build = Callable[[Owned[ParserSpec], PluginContext], Parser]
@@ -70,6 +70,8 @@ class ParserRunner:
         self._build = build
         self._built: dict[str, Parser] = {}
         self._building = threading.Lock()
+        self.watch = Watch(pool.stop)
+        """The parsers that run in this process."""
 
     def parse(self, path: Path, probe: Probe) -> Parsed:
         """The first document the chain gives; an error ends the chain (L-PAR-01).
@@ -92,8 +94,10 @@ class ParserRunner:
             context = self._context(owned.plugin)
             if owned.value.runs == "process":
                 return self._pool.parse(owned, context, path, probe)
-            # object: a protocol promises nothing at run time
-            result: object = self._component(owned, context).parse(path, probe, no_progress)
+            component = self._component(owned, context)
+            with self.watch.parsing(owned, probe.uri or path.as_uri()) as progress:
+                # object: a protocol promises nothing at run time
+                result: object = component.parse(path, probe, progress)
         except LocaldbError as error:
             raise error.within(owned.full_id) from error
         except (OSError, MemoryError):

@@ -52,7 +52,8 @@ class ParserPool:
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(size):
             self._idle.put(None)
-        self._stop = stop or threading.Event()
+        self.stop = stop or threading.Event()
+        """Set when the run is being stopped."""
         self._all: set[_Worker] = set()
         self._guard = threading.Lock()
 
@@ -71,7 +72,7 @@ class ParserPool:
                     self._retire(worker)
                 worker = None  # so that a failed start leaves a free place behind
                 worker = self._start()
-            return worker.ask(_request(owned, context, path, probe), owned.value, self._stop)
+            return worker.ask(_request(owned, context, path, probe), owned.value, self.stop)
         finally:
             self._idle.put(worker)
 

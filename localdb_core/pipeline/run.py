@@ -32,6 +32,7 @@ from localdb_core.domain.store import Source, Store
 from localdb_core.domain.uri import display
 from localdb_core.pipeline.batch import Batch
 from localdb_core.pipeline.ingest import FATAL, Ingest, Result
+from localdb_core.pipeline.parse import ParserRunner
 from localdb_core.pipeline.plan import Decision, Sweep, stamp
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import Preparer
@@ -138,9 +139,9 @@ class StoreRun:
         # Big files first: one started last would keep a single core busy at the end.
         work.sort(key=lambda d: -(d.item.size or 0) if (d.item.size or 0) > BIG_FILE else 0)
         missing: list[Result] = []
-        with self._crew(source, work) as results:
+        with self._crew(source, work) as (results, silent):
             for done in range(len(work)):
-                result = self._next(results)
+                result = self._next(results, silent)
                 self._on_event(DocumentStarted(result.item.uri, done, len(work)))
                 if result.missing:  # judged at the end: is it the file, or the whole folder?
                     missing.append(result)
@@ -152,11 +153,13 @@ class StoreRun:
         for result in missing:
             self._account(source, result, stats)
 
-    def _next(self, results: queue.Queue[Result]) -> Result:
-        """The next result; keeps the commit deadline and looks at the cancel event."""
+    def _next(self, results: queue.Queue[Result], silent: Callable[[], list[str]]) -> Result:
+        """The next result; meanwhile commits in time, obeys a cancel, tells of silent parsers."""
         while True:
             if self._cancel.is_set():
                 raise JobCancelled("stopped; what was committed stays, run it again to go on")
+            for line in silent():
+                log.warning("%s", line)
             try:
                 return results.get(timeout=TICK)
             except queue.Empty:
@@ -164,8 +167,13 @@ class StoreRun:
                     self._commit()
 
     @contextmanager
-    def _crew(self, source: Source, work: list[Decision]) -> Iterator[queue.Queue[Result]]:
-        """Parser threads and embedding callers, all gone at the end, one way or the other."""
+    def _crew(
+        self, source: Source, work: list[Decision]
+    ) -> Iterator[tuple[queue.Queue[Result], Callable[[], list[str]]]]:
+        """Parser threads and embedding callers, all gone at the end, one way or the other.
+
+        Gives their results, and what to say of parsers that report nothing.
+        """
         stop = threading.Event()
         results: queue.Queue[Result] = queue.Queue(maxsize=256)
 
@@ -178,7 +186,8 @@ class StoreRun:
                 return
 
         pool = ParserPool(PARSERS, stop=stop)
-        ingest = self._ingest(source, pool, deliver, stop)
+        parsers = self._setup.runner(pool)
+        ingest = self._ingest(source, parsers, deliver, stop)
         pending = iter(work)
         turn = threading.Lock()
 
@@ -194,7 +203,7 @@ class StoreRun:
         for thread in threads:
             thread.start()
         try:
-            yield results
+            yield results, parsers.watch.silent
         except JobCancelled:
             stop.set()
             self._save_finished(results)
@@ -209,7 +218,7 @@ class StoreRun:
     def _ingest(
         self,
         source: Source,
-        pool: ParserPool,
+        parsers: ParserRunner,
         deliver: Callable[[Result], None],
         stop: threading.Event,
     ) -> Ingest:
@@ -223,7 +232,7 @@ class StoreRun:
         return Ingest(
             self._setup.catalog,
             self._store.id,
-            parsers=self._setup.runner(pool),
+            parsers=parsers,
             preparer=preparer,
             handle=self._setup.handle,
             max_file_mib=self._setup.max_file_mib,

@@ -36,7 +36,9 @@ class ParserSpec(Spec):
             version are parsed again at the next run.
         runs: ``process`` (a worker process, so that a hang, a crash or a call of
             ``os._exit`` costs one document) or ``thread``, faster for small files, for
-            parsers in plain Python that are known to end.
+            parsers in plain Python that are known to end: nothing can end a thread, so
+            without progress for ``stall_limit`` it is only told about, and ``total_limit``
+            and Ctrl-C reach it when it reports progress.
         stall_limit: seconds without progress before the document is given up.
         total_limit: seconds for the whole document.
         memory_limit: bytes of address space of the worker process; None is no limit.

@@ -1013,6 +1013,72 @@ def test_a_source_that_fails_does_not_stop_the_others(
         assert sum("example.org" in line for line in warnings()) == 1
 
 
+# --- Parsers that run in this process ---
+
+
+def threaded(parse: Callable[[Path, Any], Any], **limits: float) -> Plugin:
+    """A plugin whose parser for ``.x`` files runs in a thread and is given its Progress."""
+
+    class Parser:
+        def __init__(self, context: Any) -> None:
+            pass
+
+        def parse(self, path: Path, probe: Any, progress: Any) -> Any:
+            return parse(path, progress)
+
+    spec: dict[str, Any] = {"name": "x", "suffixes": (".x",), "runs": "thread", **limits}
+    return plugin("localdb_parsers", Parser, ParserSpec, **spec)
+
+
+def test_a_silent_parser_in_this_process_is_told_about_once(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    def parse(path: Path, progress: Any) -> Document:
+        while "has reported nothing" not in caplog.text:
+            assert not threading.Event().wait(0.01)
+        return Document(markdown="Herons fish.")
+
+    home.write("a.x", "x")
+    with home.open(threaded(parse, stall_limit=0.05)) as app:
+        assert index(app).stats.docs_indexed == 1
+
+    (line,) = [r.getMessage() for r in caplog.records if "reported nothing" in r.getMessage()]
+    assert line.startswith(f"file:{home.documents.resolve()}/a.x: tested/x has reported nothing")
+    assert "Ctrl-C twice" in line
+
+
+def test_a_parser_in_this_process_ends_at_its_report_when_its_time_is_up(
+    home: Home, warnings: Callable[[], list[str]]
+) -> None:
+    def parse(path: Path, progress: Any) -> Document:
+        for page in itertools.count():
+            progress(page, None)
+        raise AssertionError
+
+    home.write("a.x", "x")
+    with home.open(threaded(parse, total_limit=0.05)) as app:
+        stats = index(app).stats
+
+    assert (stats.error_count, stats.docs_indexed) == (1, 0)
+    assert any("not done after 0.05 s; given up" in line for line in warnings())
+
+
+def test_a_cancel_reaches_a_parser_in_this_process_at_its_report(home: Home) -> None:
+    cancel = threading.Event()
+
+    def parse(path: Path, progress: Any) -> Document:
+        cancel.set()
+        for page in itertools.count():
+            progress(page, None)
+        raise AssertionError
+
+    home.write("a.x", "x")
+    with home.open(threaded(parse)) as app:
+        report = index(app, cancel=cancel)
+
+    assert isinstance(report.error, JobCancelled)
+
+
 # --- Stopping ---
 
 
