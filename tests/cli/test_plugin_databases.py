@@ -18,6 +18,7 @@ from localdb_core.host.host import Host
 from localdb_core.host.selection import PluginSelection
 from localdb_core.plugin import PluginInfo
 from localdb_core.storage.plugindb import plugin_schema
+from localdb_core.storage.schema import CATALOG
 from localdb_core.testing.app import make_app
 from localdb_core.testing.migrations import there_and_back
 
@@ -175,7 +176,7 @@ def test_a_step_that_fails_costs_the_plugin_nothing_and_names_the_file(world):
 
     assert status == 1
     assert json.loads(done)["status"] == "error"
-    assert json.loads(done)["results"] == [{"message": "already at head (v2)"}]
+    assert json.loads(done)["results"] == [{"message": f"already at head (v{CATALOG.chain.head})"}]
     assert str(world.file) in told
     assert "no such table: nowhere" in told
     assert notes(world) == [("kept",)]
@@ -195,6 +196,23 @@ def test_a_database_whose_plugin_is_not_loaded_is_listed_and_left_alone(world):
     assert (status, "is left as it is" in told) == (0, True)
     assert (named[0], unknown[0]) == (1, 2)
     assert "localdb db status" in unknown[2]
+    assert world.file.read_bytes() == before
+
+
+def test_a_damaged_database_of_a_plugin_is_named_and_keeps_nothing_else_from_being_migrated(world):
+    world.release(FIRST)
+    world.write_a_note()
+    world.file.write_bytes(world.file.read_bytes()[:5000])
+    before = world.file.read_bytes()
+
+    _, listed, _ = world("db", "status", "--json")
+    status, done, told = world("db", "migrate")
+
+    (row,) = json.loads(listed)["plugins"]
+    assert row["state"] == "damaged"
+    assert row["problem"].endswith("put a copy of it back, or move it away")
+    assert (status, done) == (2, f"already at head (v{CATALOG.chain.head})\n")
+    assert str(world.file) in told
     assert world.file.read_bytes() == before
 
 

@@ -39,7 +39,7 @@ def inspect(path: Path, schema: Schema) -> Inspection:
         connection.execute(f"PRAGMA busy_timeout = {WAIT_MS}")
         return judge(connection, path, schema)
     except sqlite3.DatabaseError as error:
-        return _broken(found, error)
+        return _broken(found, error, schema)
     finally:
         connection.close()
 
@@ -79,23 +79,28 @@ def _refused(found: Inspection, state: FileState, refusal: LocaldbError) -> Insp
     return replace(found, state=state, refusal=refusal)
 
 
-def _broken(found: Inspection, error: sqlite3.DatabaseError) -> Inspection:
+def _broken(found: Inspection, error: sqlite3.DatabaseError, schema: Schema) -> Inspection:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _LOCKED:
         busy = f"another process is migrating {found.path}; wait for it and try again"
         return _refused(found, FileState.UNREADABLE, RuntimeStateLocked(busy))
     ours = not code  # raised here about a row, not by SQLite
     if ours or code in _BROKEN or "no such" in str(error):
-        return _refused(found, FileState.DAMAGED, damaged(found.path, error))
+        return _refused(found, FileState.DAMAGED, damaged(found.path, error, plugin=schema.plugin))
     return _refused(found, FileState.UNREADABLE, _unreadable(found.path, error))
 
 
-def damaged(path: Path, error: Exception) -> SchemaMismatch:
+def damaged(path: Path, error: Exception, *, plugin: str = "") -> SchemaMismatch:
     """The refusal of a file that is cut off, overwritten or no database at all."""
     return SchemaMismatch(
-        f"{path} is damaged or no database ({error}); put a copy of it back, or move it away "
-        "and add your sources again: localdb add FOLDER"
+        f"{path} is damaged or no database ({error}); put a copy of it back, "
+        f"or move it away{_again(plugin)}"
     )
+
+
+def _again(plugin: str) -> str:
+    """What brings back what was in the catalog; of a plugin's file nothing is known."""
+    return "" if plugin else " and add your sources again: localdb add FOLDER"
 
 
 def _unreadable(path: Path, error: Exception) -> StorageUnavailable:
@@ -109,10 +114,10 @@ def _foreign(path: Path, schema: Schema) -> SchemaMismatch:
 
 
 def _legacy(found: Inspection, schema: Schema) -> SchemaMismatch:
-    way_out = "" if schema.plugin else " and add your sources again: localdb add FOLDER"
     return SchemaMismatch(
         f"{found.path} has schema version {found.current or 0}, which cannot be migrated to "
-        f"{found.head} (the oldest that can is {found.baseline}); move it away{way_out}"
+        f"{found.head} (the oldest that can is {found.baseline}); "
+        f"move it away{_again(schema.plugin)}"
     )
 
 
@@ -134,8 +139,7 @@ def _newer(found: Inspection, schema: Schema) -> SchemaMismatch:
 
 
 def _tampered(found: Inspection, schema: Schema, wrong: str) -> InternalError:
-    again = "" if schema.plugin else " and add your sources again: localdb add FOLDER"
     return InternalError(
         f"{found.path}: {wrong}, so its tables cannot be trusted; "
-        f"put a copy of it back, or move it away{again}"
+        f"put a copy of it back, or move it away{_again(schema.plugin)}"
     )
