@@ -1,11 +1,16 @@
-"""Whatever is added, edited, moved and deleted: catalog and both indexes follow a plain model."""
+"""Whatever is added, edited, moved and deleted: what is held and found follows a plain model."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
+from unittest import TestCase
 
+import localdb_whoosh.plugin
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -16,10 +21,12 @@ from hypothesis.stateful import (
     rule,
 )
 
-from localdb_core.domain import SearchRequest
+from localdb_core.app import LocalDB
+from localdb_core.domain import Citation, SearchMode, SearchRequest
 from localdb_core.domain.errors import StorageUnavailable
 from localdb_core.domain.uri import file_uri
-from localdb_core.testing.app import make_app
+from localdb_core.testing import memory_plugin
+from localdb_core.testing.app import MEMORY, make_app
 
 FOLDERS = st.sampled_from(["one", "two"])
 NAMES = st.sampled_from(["a.md", "b.md", "c.txt", "deep/d.md"])
@@ -28,19 +35,29 @@ TEXTS = st.sampled_from(
 )
 
 
+WORDS = ("herons", "stand", "water", "nobody")
+
+
 class Indexing(RuleBasedStateMachine):
     """``files`` is what lies on the disk, ``expected`` what the catalog must hold."""
+
+    plugins: ClassVar[Sequence[tuple[str, ModuleType]]] = (("memory", memory_plugin),)
+    engines: ClassVar[Mapping[str, str]] = {"dense": "memory-dense", "sparse": "memory-sparse"}
 
     @initialize()
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="localdb-stateful-")).resolve()
         self.files: dict[str, dict[str, str]] = {"one": {}, "two": {}}
         self.expected: dict[str, dict[str, str]] = {}
-        self.app = make_app(self.folder / "home")
+        self.app = self._opened()
         self.store = self.app.stores.resolve("default")
         for name in self.files:
             (self.folder / name).mkdir()
             self._add_source(name)
+
+    def _opened(self) -> LocalDB:
+        config = {**MEMORY, "index": dict(self.engines)}
+        return make_app(self.folder / "home", plugins=self.plugins, config=config)
 
     def _add_source(self, folder: str) -> None:
         self.app.sources.add(self.store, str(self.folder / folder))
@@ -104,7 +121,7 @@ class Indexing(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.app.close()
-        self.app = make_app(self.folder / "home")
+        self.app = self._opened()
 
     @invariant()
     def nothing_speaks_against_the_indexes(self) -> None:
@@ -113,14 +130,37 @@ class Indexing(RuleBasedStateMachine):
     def _agrees(self) -> None:
         rows, _ = self.app.documents.page(self.store, source_id=None, offset=0, limit=100)
         found = {row.uri: self.app.documents.text(self.store, row.id) for row in rows}
-        assert found == {
+        expected = {
             file_uri(self.folder / folder / name): text
             for folder, held in self.expected.items()
             for name, text in held.items()
         }
+        assert found == expected
         chunks = self.app.catalog.vectors.chunk_ids(self.store.id, None)
         for leg in ("dense", "sparse"):
-            assert self._ids(leg) == chunks
+            if self.engines[leg] not in ("exact", "fts5"):
+                assert self._ids(leg) == chunks
+        self._answers(expected, len(chunks))
+
+    def _answers(self, expected: Mapping[str, str], chunks: int) -> None:
+        """Every word finds the documents that hold it, by meaning everything is found."""
+        for word in WORDS:
+            by_word = self._search(word, SearchMode.KEYWORD)
+            assert {hit.resource.uri for hit in by_word} == {
+                uri for uri, text in expected.items() if word in text.lower()
+            }
+        by_meaning = self._search("herons", SearchMode.DENSE)
+        assert len(by_meaning) == chunks
+        assert {hit.resource.uri for hit in by_meaning} == set(expected)
+        for hit in by_meaning:
+            assert set(hit.chunk.text.split()) <= set(expected[hit.resource.uri].split())
+
+    def _search(self, query: str, mode: SearchMode) -> tuple[Citation, ...]:
+        result = self.app.search.search(SearchRequest(query, mode=mode, limit=100))
+        assert result.explanation is not None
+        leg = "sparse" if mode is SearchMode.KEYWORD else "dense"
+        assert {report.engine for report in result.explanation.legs} <= {self.engines[leg]}
+        return result.citations
 
     def _ids(self, leg: str) -> set[str]:
         engine = self.app._engines.engine(self.store, leg)  # type: ignore[arg-type]
@@ -136,10 +176,33 @@ class Indexing(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-TestIndexing = Indexing.TestCase
-TestIndexing.settings = settings(
-    max_examples=8,
-    stateful_step_count=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+class OwnLegs(Indexing):
+    """The same with the catalog's own legs."""
+
+    engines: ClassVar[Mapping[str, str]] = {"dense": "exact", "sparse": "fts5"}
+
+
+class Whoosh(Indexing):
+    """The same with a keyword index that lies in files of its own."""
+
+    plugins: ClassVar[Sequence[tuple[str, ModuleType]]] = (
+        ("memory", memory_plugin),
+        ("whoosh", localdb_whoosh.plugin),
+    )
+    engines: ClassVar[Mapping[str, str]] = {"dense": "exact", "sparse": "whoosh"}
+
+
+def looked_at(machine: type[Indexing], share: int) -> type[TestCase]:
+    """The machine's test, with a share of the profile's examples."""
+    machine.TestCase.settings = settings(
+        max_examples=max(2, settings.default.max_examples // share),
+        stateful_step_count=12,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    return machine.TestCase
+
+
+TestIndexing = looked_at(Indexing, 4)
+TestOwnLegs = looked_at(OwnLegs, 6)
+TestWhoosh = looked_at(Whoosh, 8)
