@@ -90,7 +90,7 @@ def test_twice_the_text_is_at_most_twice_the_work(shape: str, chunker: Chunker) 
 @pytest.mark.req("L-CHK-30", "L-CHK-31")
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_the_measure_is_asked_a_few_times_whatever_the_text(shape: str) -> None:
-    text = HOSTILE[shape](40_000)
+    text = HOSTILE[shape](20_000)
 
     pieces, measure = cut(ProseChunker(CONTEXT), Block.text_run(text))
 
