@@ -47,7 +47,7 @@ def leave(home, *arguments):
     )
 
 
-@pytest.mark.req("L-MCP-40")
+@pytest.mark.req("L-MCP-40", "L-CLI-24")
 @pytest.mark.parametrize("modern", [False, True])
 def test_an_agent_finds_a_passage_and_reads_around_it(serve, modern):
     client = serve(modern=modern)
@@ -111,7 +111,7 @@ def test_a_wrong_start_fails_before_anything_is_served(home, arguments, status, 
     assert said in done.stderr
 
 
-@pytest.mark.req("L-MCP-47")
+@pytest.mark.req("L-MCP-47", "L-CLI-24")
 def test_allow_write_warns_and_changes_nothing(serve):
     plain, writing = serve(), serve("--allow-write")
     for client in (plain, writing):

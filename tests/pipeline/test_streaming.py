@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +29,9 @@ from localdb_core.plugin import (
     hookimpl,
 )
 from localdb_core.storage.resources import PreparedDocument
+from localdb_core.testing import memory_plugin
 from localdb_core.testing.app import make_app
+from localdb_core.testing.memory import FakeEmbedder
 
 FILES = 3_000
 BATCH = 100
@@ -105,3 +108,32 @@ def test_what_is_held_at_once_does_not_grow_with_the_number_of_files(
     assert report.stats.docs_indexed == FILES
     assert len(held) == FILES // 250
     assert 0 < max(held) <= BATCH + UNDER_WAY
+
+
+@pytest.mark.req("L-BYD-40")
+def test_files_are_parsed_and_embedded_two_at_a_time(
+    tmp_path: Path, roll: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsing, embedding = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
+    embed = FakeEmbedder.embed
+
+    def parse(self: Page, path: Path, probe: Any, progress: Any) -> Document:
+        parsing.wait()  # breaks, and fails the document, unless another thread comes too
+        return Document(markdown=path.read_text())
+
+    def embed_together(self: FakeEmbedder, texts: Sequence[str], role: Any) -> Any:
+        embedding.wait()
+        return embed(self, texts, role)
+
+    monkeypatch.setattr(Page, "parse", parse)
+    monkeypatch.setattr(FakeEmbedder, "embed", embed_together)
+    for n in range(2):
+        (tmp_path / "notes").mkdir(exist_ok=True)
+        (tmp_path / "notes" / f"{n}.roll").write_text(f"Heron number {n}.\n")
+    plugins = [("memory", memory_plugin), ("roll", roll)]
+    with make_app(tmp_path / "home", plugins=plugins) as app:
+        store = app.stores.resolve("default")
+        app.sources.add(store, str(tmp_path / "notes"))
+        (report,) = app.index([store])
+
+    assert (report.stats.docs_indexed, report.stats.error_count) == (2, 0)
