@@ -30,11 +30,8 @@ from hypothesis import strategies as st
 from localdb_core.domain.errors import LocaldbError, StaleIndex, StorageUnavailable
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import Index, IndexContext, IndexEntry, LegQuery, Scored
-from localdb_core.testing.hostile import HOSTILE
-from localdb_core.testing.memory import FakeEmbedder, MemoryIndex
-
-# Words no stemmer and no stop list changes into each other.
-VOCABULARY = ("zebra", "quartz", "violin", "harbour", "lantern", "tundra")
+from localdb_core.testing.hostile import ANYTHING, HOSTILE, MARKED, VOCABULARY
+from localdb_core.testing.memory import FakeEmbedder, MemoryIndex, words
 
 _SLOW_ENGINE = settings(
     max_examples=8,
@@ -378,6 +375,37 @@ class SparseIndexContract(IndexContract):
         assert set(found) <= {"a", "b"}
         if "zebra" in text and "\x00" not in text and "\u202e" not in text:
             assert "a" in found
+
+    @_SLOW_ENGINE
+    @given(st.lists(_TEXTS, min_size=1, max_size=12), st.lists(MARKED, min_size=5, max_size=10))
+    def test_words_are_found_between_marks_those_with_all_of_them_first(
+        self, texts: list[str], questions: list[str]
+    ) -> None:
+        entries = {f"{n:02}": text for n, text in enumerate(texts)}
+        with (
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+            closing(self.filled(Path(name), entries)) as index,
+        ):
+            for question in questions:
+                wanted = set(words(question))
+                found = _ids(index.query(self.question(question, 50)))
+                full = {key for key, text in entries.items() if wanted <= set(words(text))}
+                some = {key for key, text in entries.items() if wanted & set(words(text))}
+
+                assert sorted(found) == sorted(some), question
+                if self.strict_first:
+                    assert set(found[: len(full & some)]) == full & some, question
+                assert found == _ids(index.query(self.question(question, 50))), question
+
+    @_SLOW_ENGINE
+    @given(st.lists(ANYTHING, min_size=10, max_size=20))
+    def test_no_question_is_an_error(self, questions: list[str]) -> None:
+        with (
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+            closing(self.filled(Path(name), {"a": "zebra", "b": "quartz"})) as index,
+        ):
+            for question in questions:
+                assert set(_ids(index.query(self.question(question)))) <= {"a", "b"}
 
     def test_hostile_entries_are_kept(self, tmp_path: Path) -> None:
         texts = {f"{n:02}": text for n, text in enumerate(HOSTILE)} | {"empty": ""}

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from localdb_core.app import LocalDB
+from localdb_core.domain import SearchMode, SearchRequest
 from localdb_core.storage.legs import STOP_WORDS, Allowed
 from localdb_core.testing.app import MEMORY, make_app
+from localdb_core.testing.hostile import ANYTHING, MARKED, VOCABULARY
+from localdb_core.testing.memory import words
 
 TEXTS = {
     "both": "A grey heron stands in the lagoon between reeds and more reeds and still more reeds.",
@@ -132,3 +137,71 @@ def test_an_allowed_set_is_applied_before_ranking(app: LocalDB) -> None:
 
 def test_stop_words_are_single_lower_case_words() -> None:
     assert all(word == word.lower() and word.isalpha() for word in STOP_WORDS)
+
+
+# --- Against a naive model ---
+
+
+PAIRS = {
+    f"{one}-{other}": f"{one} {other if one < other else ''}"
+    for one in VOCABULARY
+    for other in VOCABULARY
+}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalDB]:
+    """Every pair of words of the vocabulary, and every word alone."""
+    folder = tmp_path_factory.mktemp("shelf")
+    documents = folder / "documents"
+    documents.mkdir()
+    for name, text in PAIRS.items():
+        (documents / f"{name}.txt").write_text(text)
+    config = {**MEMORY, "index": {"dense": "exact", "sparse": "fts5"}}
+    with make_app(folder / "home", config=config) as app:
+        store = app.stores.resolve("default")
+        app.sources.add(store, str(documents))
+        app.index([store])
+        yield app
+
+
+def texts_found(app: LocalDB, query: str) -> list[str]:
+    store = app.stores.resolve("default")
+    hits = app.catalog.keyword.query(store.id, query, limit=50)
+    assert hits == app.catalog.keyword.query(store.id, query, limit=50)
+    rows = app.catalog.resources.hits(store.id, [hit.chunk_id for hit in hits])
+    return [rows[hit.chunk_id][0].text for hit in hits]
+
+
+@pytest.mark.req("L-SRCH-11")
+@settings(max_examples=60, deadline=None)
+@given(query=MARKED)
+def test_words_are_found_between_marks_those_with_all_of_them_first(
+    shelf: LocalDB, query: str
+) -> None:
+    wanted = set(words(query))
+    texts = [text.strip() for text in PAIRS.values()]
+
+    found = texts_found(shelf, query)
+
+    full = sorted(text for text in texts if wanted and wanted <= set(words(text)))
+    assert sorted(found) == sorted(text for text in texts if wanted & set(words(text)))
+    assert sorted(found[: len(full)]) == full
+
+
+@pytest.mark.req("L-SRCH-11")
+@pytest.mark.req("L-STO-10")
+@settings(max_examples=60, deadline=None)
+@given(query=ANYTHING.filter(str.strip), mode=st.sampled_from(list(SearchMode)))
+def test_any_question_has_an_answer_and_always_the_same(
+    shelf: LocalDB, query: str, mode: SearchMode
+) -> None:
+    request = SearchRequest(query, mode=mode, limit=100)
+
+    first, second = shelf.search.search(request), shelf.search.search(request)
+
+    assert first == second
+    assert first.notices == ()
+    scores = [(-c.score.fused, c.store.id, c.chunk.id) for c in first.citations]
+    assert scores == sorted(scores)
+    assert len(set(scores)) == len(scores) == first.total_candidates

@@ -81,6 +81,7 @@ def search(app: LocalDB, query: str = "herons", **fields: Any) -> tuple[Citation
 
 
 @pytest.mark.req("L-SRCH-24")
+@pytest.mark.req("L-BYD-24")
 @pytest.mark.parametrize(
     ("mode", "legs"),
     [
@@ -353,9 +354,21 @@ def test_no_query_is_an_error(shelf: LocalDB, own: LocalDB, mode: SearchMode) ->
             assert result.total_candidates <= 100
 
 
+@pytest.mark.parametrize("stored", ["", "{", "7", "[" * 5_000, '{"creator": {"a": ["Bo"]}}'])
+def test_metadata_that_cannot_be_read_matches_no_filter(small: LocalDB, stored: str) -> None:
+    with small.catalog.connections.write() as db:
+        db.execute("UPDATE resources SET metadata_json = ?", (stored,))
+
+    assert search(small, filters=Filters(metadata=(("creator", "Bo"),))) == ()
+    assert len(search(small, filters=Filters(mime="text/markdown"))) == 5
+
+
 def test_hostile_filters_and_fences_are_no_errors(own: LocalDB) -> None:
-    for value in ("%", "_", "'", '"', "\x00", "😀", "x" * 10_000):
+    for value in ("%", "_", "'", '"', "\x00", "😀", "\ud800", "x" * 10_000):
         filters = Filters(mime=value, uri_prefix=value, source_id=value, fetched_after=value)
+        named = Filters(metadata=((value, value), ("title", value)))
+
+        assert search(own, filters=named) == ()
 
         assert search(own, filters=filters) == ()
         assert search(own, fence=Fence.only([value])) == ()
@@ -447,6 +460,7 @@ def test_an_embedder_that_fails_on_the_query_is_said_once_and_words_are_searched
 
 
 @pytest.mark.req("L-SRCH-24")
+@pytest.mark.req("L-BYD-24")
 def test_a_store_whose_embedder_is_gone_is_searched_by_words_and_refused_by_meaning(
     tmp_path: Path,
 ) -> None:
