@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -154,11 +154,14 @@ class LocalDB:
         *,
         source: Source | None = None,
         delete: bool = False,
+        confirmed: Collection[PlanRow] = (),
         on_event: OnStoreEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> list[IndexReport]:
         """Index the sources of these stores; nothing is deleted unless ``delete`` says so.
 
+        ``confirmed``, from :meth:`unseen`, may go too, if still nothing of their source is
+        seen and they are all that is missing.
         Warns once per failed document on the logger ``localdb.index``.
         """
 
@@ -171,7 +174,12 @@ class LocalDB:
             delete=delete,
             on_event=on_event or silent,
             cancel=cancel or threading.Event(),
+            confirmed=confirmed,
         )
+
+    def unseen(self, stores: Sequence[Store], source: Source | None = None) -> list[PlanRow]:
+        """Documents that ``delete`` leaves because none of their source's was seen."""
+        return Indexing(self._components, self._engines, self._embedders).unseen(stores, source)
 
     def plan(
         self, stores: Sequence[Store], source: Source | None = None, *, delete: bool = False

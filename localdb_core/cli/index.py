@@ -12,7 +12,7 @@ from localdb_core.cli.command import Command
 from localdb_core.cli.progress import indexing
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.events import IndexStats
-from localdb_core.domain.reports import IndexReport, counters, plan_counts
+from localdb_core.domain.reports import IndexReport, PlanRow, counters, plan_counts
 from localdb_core.domain.store import Source, Store
 from localdb_core.domain.uri import display
 
@@ -29,14 +29,23 @@ _STRICT_FAILED = 2
 )
 @click.option("--strict", is_flag=True, help="Fail (exit 2) if a document could not be read.")
 @click.option("--delete", is_flag=True, help="Forget documents that are gone at their source.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="With --delete: also those of a source that shows none of them; asks first.",
+)
 @click.option("--plan", is_flag=True, help="Say what would be done; do nothing.")
 @pass_state
-def index(state: State, *, source_id: str | None, strict: bool, delete: bool, plan: bool) -> int:
+def index(
+    state: State, *, source_id: str | None, strict: bool, delete: bool, force: bool, plan: bool
+) -> int:
     """Read what is new or changed, and make it searchable.
 
     Ctrl-C stops after the batch at hand and keeps what is done; the next run goes on
     from there. A second Ctrl-C stops at once.
     """
+    if force and not delete:
+        raise click.UsageError("--force is for --delete; write both")
     stores = scope.resolve(state, "index")
     source = None
     if source_id is not None:
@@ -45,7 +54,10 @@ def index(state: State, *, source_id: str | None, strict: bool, delete: bool, pl
     if plan:
         _plan(state, stores, source, delete=delete)
         return 0
-    reports = _run(state, stores, source, delete=delete, strict=strict)
+    confirmed = state.app().unseen(stores, source) if force else []
+    if confirmed and not _agreed(state, confirmed):
+        return 0
+    reports = _run(state, stores, source, delete=delete, confirmed=confirmed, strict=strict)
     for report in reports:
         if report.error is not None:
             raise report.error
@@ -53,15 +65,34 @@ def index(state: State, *, source_id: str | None, strict: bool, delete: bool, pl
     return _STRICT_FAILED if strict and failed else 0
 
 
+def _agreed(state: State, rows: Sequence[PlanRow]) -> bool:
+    """Show every document that would be forgotten though its source may only be empty today."""
+    for row in rows:
+        render.note(state, f"[{row.store.name}] {display(row.uri)}")
+    them = "this document" if len(rows) == 1 else f"these {len(rows)} documents"
+    return render.confirm(state, f"Forget {them}, of whose source nothing was seen?")
+
+
 def _run(
-    state: State, stores: Sequence[Store], source: Source | None, *, delete: bool, strict: bool
+    state: State,
+    stores: Sequence[Store],
+    source: Source | None,
+    *,
+    delete: bool,
+    confirmed: Sequence[PlanRow],
+    strict: bool,
 ) -> list[IndexReport]:
     """Index, then show what became of it, also when it was stopped."""
     several = len(stores) > 1
     with interrupt.stoppable(state) as asked:
         with indexing(state, prefixed=several) as show:
             reports = state.app().index(
-                stores, source=source, delete=delete, on_event=show, cancel=asked
+                stores,
+                source=source,
+                delete=delete,
+                confirmed=confirmed,
+                on_event=show,
+                cancel=asked,
             )
         if state.json:
             render.data(state, _json(reports, several=several, strict=strict))

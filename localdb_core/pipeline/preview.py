@@ -30,6 +30,11 @@ def planned(
     return list(_rows(store, source, view, setup, delete=delete))
 
 
+def kept(guard: str) -> str:
+    """The reason of a row whose document stays although it was not seen."""
+    return f"kept: {guard}"
+
+
 def _rows(
     store: Store, source: Source, view: View, setup: Setup, *, delete: bool
 ) -> Iterator[PlanRow]:
@@ -42,12 +47,12 @@ def _rows(
         action, reason = _looked_into(decision, setup)
         yield PlanRow(store, action, decision.item.uri, reason)
     for uri in view.sweep.unread:
-        yield PlanRow(store, PlanAction.SKIP, uri, "kept: its parser is not installed")
-    kept = view.sweep.kept_because
+        yield PlanRow(store, PlanAction.SKIP, uri, kept("its parser is not installed"))
+    guard = view.sweep.kept_because
     gone = "no longer at source" if delete else "no longer at source; kept without --delete"
     for uri in view.sweep.gone:
-        if kept is not None:
-            yield PlanRow(store, PlanAction.SKIP, uri, f"kept: {kept}")
+        if guard is not None:
+            yield PlanRow(store, PlanAction.SKIP, uri, kept(guard))
         else:
             yield PlanRow(store, PlanAction.PRUNE, uri, gone)
 

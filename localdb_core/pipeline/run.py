@@ -6,7 +6,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -33,7 +33,7 @@ from localdb_core.domain.uri import display
 from localdb_core.pipeline.batch import Batch
 from localdb_core.pipeline.ingest import FATAL, Ingest, Result
 from localdb_core.pipeline.parse import ParserRunner
-from localdb_core.pipeline.plan import Decision, Sweep, stamp
+from localdb_core.pipeline.plan import ZERO_SEEN, Decision, Sweep, stamp
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import Preparer
 from localdb_core.pipeline.setup import Setup
@@ -54,7 +54,8 @@ class StoreRun:
     """Indexes the sources of one store, holding its write session.
 
     ``cancel`` ends the run within a second or two; what is complete is committed,
-    then JobCancelled is raised.
+    then JobCancelled is raised. ``confirmed`` are URIs that somebody agreed to forget even
+    though none of their source's documents was seen.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class StoreRun:
         delete: bool,
         on_event: OnEvent,
         cancel: threading.Event,
+        confirmed: Collection[str] = (),
     ) -> None:
         self._setup = setup
         self._session = session
         self._store: Store = session.store
         self._delete = delete
+        self._confirmed = frozenset(confirmed)
         self._on_event = on_event
         self._cancel = cancel
         self._survey = setup.survey(session.store)
@@ -324,11 +327,14 @@ class StoreRun:
 
     def _sweep(self, source: Source, found: Sweep, stats: IndexStats) -> None:
         # Told before the run: what it added says nothing about what was there (L-ING-53).
-        if found.kept_because is not None:
+        kept = found.kept_because
+        if kept == ZERO_SEEN and self._confirmed.issuperset(found.gone):
+            kept = None  # somebody has looked at exactly this list (L-BYD-14)
+        if kept is not None:
             log.warning(
                 "%s: %s; %d documents kept",
                 display(source.location),
-                found.kept_because,
+                kept,
                 len(found.gone),
             )
         elif self._delete and found.gone:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from localdb_core.domain.errors import (
@@ -22,11 +22,11 @@ from localdb_core.domain.store import Source, Store
 from localdb_core.host.lazy import build
 from localdb_core.pipeline.chunk import OwnedChunker
 from localdb_core.pipeline.parse import ParserRunner
-from localdb_core.pipeline.plan import Current
+from localdb_core.pipeline.plan import ZERO_SEEN, Current
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import EmbedderHandle
 from localdb_core.pipeline.presets import TokenMeasure, presets_with
-from localdb_core.pipeline.preview import planned
+from localdb_core.pipeline.preview import kept, planned
 from localdb_core.pipeline.recipe import Cutting, chain_digest
 from localdb_core.pipeline.run import StoreRun
 from localdb_core.pipeline.setup import Setup
@@ -73,6 +73,7 @@ class Indexing:
         delete: bool,
         on_event: OnStoreEvent,
         cancel: threading.Event,
+        confirmed: Collection[PlanRow] = (),
     ) -> list[IndexReport]:
         """Index each store; a store's failure is in its report and does not stop the others.
 
@@ -80,7 +81,7 @@ class Indexing:
         """
         reports: list[IndexReport] = []
         for store in stores:
-            report = self._store(store, source, delete, on_event, cancel)
+            report = self._store(store, source, delete, on_event, cancel, confirmed)
             reports.append(report)
             if isinstance(report.error, JobCancelled):
                 break
@@ -93,6 +94,7 @@ class Indexing:
         delete: bool,
         on_event: OnStoreEvent,
         cancel: threading.Event,
+        confirmed: Collection[PlanRow],
     ) -> IndexReport:
         catalog = self.engines.catalog
         sources = [source] if source is not None else catalog.sources.list(store.id)
@@ -114,6 +116,7 @@ class Indexing:
                     delete=delete,
                     on_event=lambda event: on_event(store, event),
                     cancel=cancel,
+                    confirmed=[row.uri for row in confirmed if row.store.id == store.id],
                 )
                 stats = run.stats
                 for item in sources:
@@ -143,6 +146,11 @@ class Indexing:
             for item in sources if source is None else [source]:
                 rows += planned(store, item, survey, setup, delete=delete)
         return rows
+
+    def unseen(self, stores: Sequence[Store], source: Source | None) -> list[PlanRow]:
+        """Documents kept only because their source showed none of its documents (L-ING-53)."""
+        rows = self.plan(stores, source, delete=True)
+        return [row for row in rows if row.reason == kept(ZERO_SEEN)]
 
     def _setup(self, store: Store, *, chunkers: tuple[OwnedChunker, ...]) -> Setup:
         components = self.components

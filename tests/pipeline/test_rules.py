@@ -873,3 +873,38 @@ def test_a_scan_without_text_is_unsupported_with_one_warning_and_no_error(
     assert (stats.unsupported_format_count, stats.error_count) == (1, 0)
     (line,) = [r.getMessage() for r in caplog.records if "scan.x" in r.getMessage()]
     assert "the pages are pictures" in line
+
+
+@pytest.mark.req("L-BYD-14")
+def test_what_a_person_has_looked_at_may_go_though_nothing_of_its_source_is_seen(
+    home: Home,
+) -> None:
+    first, second = home.write("a.md", "Herons fish.\n"), home.write("b.md", "Reeds grow.\n")
+    home.write("other/c.md", "Storks stand.\n")
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        index(app)
+        first.unlink()
+        assert app.unseen([store]) == []  # the ordinary --delete takes it
+        second.rename(home.documents / "moved.md")
+        (home.documents / "other" / "c.md").unlink()
+
+        looked_at = app.unseen([store])
+        partly = looked_at[:-1]  # as if one more had vanished since
+
+        assert len(looked_at) == 3
+        assert index(app, delete=True, confirmed=partly).docs_deleted == 0
+        assert index(app, confirmed=looked_at).docs_deleted == 0
+        home.write("a.md", "Herons are back.\n")
+        assert index(app, delete=True, confirmed=looked_at).docs_deleted == 2
+        assert names(app) == {"a.md", "moved.md"}
+
+
+@pytest.mark.req("L-BYD-14")
+def test_a_source_that_cannot_be_listed_is_not_open_to_force(home: Home) -> None:
+    home.write("a.md", "Herons fish.\n")
+    with home.open() as app:
+        index(app)
+        home.documents.rename(home.folder / "away")
+
+        assert app.unseen([app.stores.resolve("default")]) == []

@@ -1,0 +1,29 @@
+"""``index --delete --force``: first the list, then the question, then only what was listed."""
+
+import pytest
+
+ALONE = "--no-plugins"
+
+
+@pytest.mark.req("L-BYD-14")
+def test_force_lists_what_would_go_and_asks(here):
+    notes = here.home / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("Herons fish.\n")
+    here("add", notes, ALONE)
+    (notes / "a.md").unlink()
+
+    kept = here("index", "--delete", ALONE)
+    alone = here("index", "--force", ALONE)
+    mute = here("index", "--delete", "--force", "--json", ALONE)
+    refused = here("index", "--delete", "--force", ALONE, typed="n\n")
+    agreed = here("index", "--delete", "--force", ALONE, typed="y\n")
+
+    assert "0 errors\n" in kept.out
+    assert (alone.status, mute.status, refused.status, agreed.status) == (2, 2, 0, 0)
+    assert f"[default] file:{notes}/a.md" in refused.err
+    assert "Forget this document, of whose source nothing was seen?" in refused.err
+    assert refused.out == ""
+    assert "1 deleted" in agreed.out
+    assert here("document", "list", ALONE).out == ""
+    assert here("index", "--delete", "--force", ALONE).status == 0  # nothing to ask about
