@@ -71,7 +71,7 @@ class Desk:
 
     def parse(self) -> str:
         """The text of the document, and who made it."""
-        parsed = self._runner.parse(Path("a.x"), Probe("a.x", b""))
+        parsed = self._runner.parse(Path("a.x").absolute(), Probe("a.x", b""))
         return f"{parsed.document.markdown} by {parsed.parser.full_id}"
 
 
