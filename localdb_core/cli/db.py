@@ -13,7 +13,13 @@ from localdb_core.cli import interrupt, render
 from localdb_core.cli.batch import Batch
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
-from localdb_core.domain.databases import FileState, Inspection, MigrationReport, StepEvent
+from localdb_core.domain.databases import (
+    Applied,
+    FileState,
+    Inspection,
+    MigrationReport,
+    StepEvent,
+)
 from localdb_core.domain.errors import LocaldbError
 
 if TYPE_CHECKING:
@@ -72,11 +78,12 @@ def _describe(state: State, title: str, found: Inspection) -> None:
     if found.refusal is not None:
         render.line(state, f"  {found.refusal.bare}")
     if found.applied:
-        rows = [
-            (str(row.version), row.name, row.applied_at, row.down_unsupported_reason or "yes")
-            for row in found.applied
-        ]
+        rows = [(str(row.version), row.name, row.applied_at, _undo(row)) for row in found.applied]
         render.table(state, _HEADER, rows)
+
+
+def _undo(row: Applied) -> str:
+    return "yes" if row.downgradable else f"no: {row.down_unsupported_reason}"
 
 
 def _state(found: Inspection) -> str:

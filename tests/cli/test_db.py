@@ -166,6 +166,7 @@ def test_the_history_says_of_each_step_whether_it_can_be_undone(home):
     make(home.file)
 
     history = home("db", "status", "--json").json["migrations"]
+    shown = home("db", "status").out
 
     assert [row["version"] for row in history] == list(range(1, HEAD + 1))
     assert history[0]["name"] == "baseline"
@@ -174,6 +175,7 @@ def test_the_history_says_of_each_step_whether_it_can_be_undone(home):
     assert history[1]["downgradable"] is True
     assert history[1]["down_unsupported_reason"] is None
     assert history[1]["applied_at"]
+    assert "no: the first version has no version before it" in shown
 
 
 def test_no_db_command_makes_anything_on_the_first_run(home):
