@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import ClassVar
 from unittest import TestCase
 
+import localdb_chroma.plugin
 import localdb_whoosh.plugin
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -192,6 +193,16 @@ class Whoosh(Indexing):
     engines: ClassVar[Mapping[str, str]] = {"dense": "exact", "sparse": "whoosh"}
 
 
+class Chroma(Indexing):
+    """The same with a dense index that lies in files of its own."""
+
+    plugins: ClassVar[Sequence[tuple[str, ModuleType]]] = (
+        ("memory", memory_plugin),
+        ("chroma", localdb_chroma.plugin),
+    )
+    engines: ClassVar[Mapping[str, str]] = {"dense": "chroma", "sparse": "fts5"}
+
+
 def looked_at(machine: type[Indexing], share: int) -> type[TestCase]:
     """The machine's test, with a share of the profile's examples."""
     machine.TestCase.settings = settings(
@@ -206,3 +217,4 @@ def looked_at(machine: type[Indexing], share: int) -> type[TestCase]:
 TestIndexing = looked_at(Indexing, 4)
 TestOwnLegs = looked_at(OwnLegs, 6)
 TestWhoosh = looked_at(Whoosh, 8)
+TestChroma = looked_at(Chroma, 12)
