@@ -161,7 +161,7 @@ class LocalDB:
         """Index the sources of these stores; nothing is deleted unless ``delete`` says so.
 
         ``confirmed``, from :meth:`unseen`, may go too, if still nothing of their source is
-        seen and they are all that is missing.
+        seen and they are all that is missing, or if their file is still without text.
         Warns once per failed document on the logger ``localdb.index``.
         """
 
@@ -178,7 +178,7 @@ class LocalDB:
         )
 
     def unseen(self, stores: Sequence[Store], source: Source | None = None) -> list[PlanRow]:
-        """Documents that ``delete`` leaves because none of their source's was seen."""
+        """Documents that ``delete`` leaves because nothing of their source or file is left."""
         return Indexing(self._components, self._engines, self._embedders).unseen(stores, source)
 
     def plan(

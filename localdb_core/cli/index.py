@@ -32,7 +32,7 @@ _STRICT_FAILED = 2
 @click.option(
     "--force",
     is_flag=True,
-    help="With --delete: also those of a source that shows none of them; asks first.",
+    help="With --delete: also if a source shows none of them, or a file is empty; asks.",
 )
 @click.option("--plan", is_flag=True, help="Say what would be done; do nothing.")
 @pass_state
@@ -66,11 +66,11 @@ def index(
 
 
 def _agreed(state: State, rows: Sequence[PlanRow]) -> bool:
-    """Show every document that would be forgotten though its source may only be empty today."""
+    """Show every document that would be forgotten though it may only be away for today."""
     for row in rows:
-        render.note(state, f"[{row.store.name}] {display(row.uri)}")
+        render.note(state, f"[{row.store.name}] {display(row.uri)} ({row.reason})")
     them = "this document" if len(rows) == 1 else f"these {len(rows)} documents"
-    return render.confirm(state, f"Forget {them}, of whose source nothing was seen?")
+    return render.confirm(state, f"Forget {them}?")
 
 
 def _run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,8 +55,9 @@ class Result:
     """What became of one item.
 
     ``document`` is set when there is something to commit; ``touched`` when only the
-    resource row changes, ``seen_again`` when not even that does but its stamp; ``missing``
-    when the file is gone since it was listed.
+    resource row changes, ``seen_again`` when not even that does but its stamp; ``emptied`` when
+    nothing is left of a document that had text, ``missing`` when the file is gone since
+    it was listed.
     ``reason`` is for the one warning line of L-LOG-01.
     """
 
@@ -66,6 +67,7 @@ class Result:
     document: PreparedDocument | None = None
     touched: Resource | None = None
     seen_again: Decision | None = None
+    emptied: bool = False
     missing: bool = False
     fatal: LocaldbError | None = None
 
@@ -142,7 +144,7 @@ class Ingest:
         parsed = self._parsers.parse(item.path, probe)
         draft = self._preparer.resource(item, parsed, raw, probe.media_type)
         if not draft.blocks:
-            return Result(item, Outcome.SKIPPED, "; ".join((*draft.warnings, *_emptied(known))))
+            return _nothing_in(item, draft.warnings, known)
         recipe = decision.recipe
         if recipe is not None and not redo & Redo.CUT and self._same(known, recipe, draft):
             return Result(
@@ -152,8 +154,7 @@ class Ingest:
 
     def _cut(self, item: Item, draft: Draft, known: Known | None) -> Result | None:
         if not draft.chunks:
-            reason = "; ".join(("it has no text to index", *_emptied(known)))
-            return Result(item, Outcome.SKIPPED, reason)
+            return _nothing_in(item, ("it has no text to index",), known)
         return self._embedded(item, draft)
 
     def _cut_again(self, decision: Decision, known: Known) -> Result | None:
@@ -247,8 +248,10 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, LocaldbError) else f"{type(error).__name__}: {error}"
 
 
-def _emptied(known: Known | None) -> tuple[str, ...]:
-    return () if known is None else ("nothing is left to index; its last version is kept",)
+def _nothing_in(item: Item, said: Sequence[str], known: Known | None) -> Result:
+    """A document without text; a last version that had some stays."""
+    kept = () if known is None else ("nothing is left to index; its last version is kept",)
+    return Result(item, Outcome.SKIPPED, "; ".join((*said, *kept)), emptied=known is not None)
 
 
 def _prepared(item: Item, draft: Draft, vectors: NDArray[np.float32] | None) -> Result:

@@ -291,4 +291,5 @@ def sweep(
 
 
 ZERO_SEEN: Final = "none of its documents was seen"
-"""The one guard that a person may lift, having looked at the list (L-BYD-14)."""
+EMPTIED: Final = "the file is empty now; its last version is kept"
+"""The two guards that a person may lift, having looked at the list (L-BYD-14)."""

@@ -9,7 +9,7 @@ from localdb_core.domain.reports import PlanAction, PlanRow
 from localdb_core.domain.store import Source, Store
 from localdb_core.host.resolve import claims
 from localdb_core.pipeline.parse import probe_of
-from localdb_core.pipeline.plan import Decision, Redo
+from localdb_core.pipeline.plan import EMPTIED, Decision, Redo
 from localdb_core.pipeline.prepare import check_size, hash_file
 from localdb_core.pipeline.setup import Setup
 from localdb_core.pipeline.survey import SourceFailed, Survey, View
@@ -67,6 +67,8 @@ def _looked_into(decision: Decision, setup: Setup) -> tuple[PlanAction, str]:
             check_size(item, max_file_mib=setup.max_file_mib)
         if known is not None and redo & Redo.READ and not redo & Redo.PARSE:
             if hash_file(item.path) != known.raw_hash:
+                if item.size == 0:
+                    return PlanAction.SKIP, EMPTIED
                 return decision.action, decision.reason
             if not redo & Redo.CUT:
                 return PlanAction.SKIP, "only its time changed, not its bytes"

@@ -55,7 +55,7 @@ class StoreRun:
 
     ``cancel`` ends the run within a second or two; what is complete is committed,
     then JobCancelled is raised. ``confirmed`` are URIs that somebody agreed to forget even
-    though none of their source's documents was seen.
+    though none of their source's documents was seen, or their file is empty.
     """
 
     def __init__(
@@ -254,6 +254,9 @@ class StoreRun:
         if result.document is not None:
             self._take(result.document)
             chunks = len(result.document.chunks)
+        elif result.emptied and self._delete and result.item.uri in self._confirmed:
+            self._session.commit([], remove_uris=[result.item.uri])
+            stats.docs_deleted += 1
         elif result.outcome is Outcome.SKIPPED:
             stats.docs_skipped += 1
             self._touch(source, result)

@@ -22,7 +22,7 @@ from localdb_core.domain.store import Source, Store
 from localdb_core.host.lazy import build
 from localdb_core.pipeline.chunk import OwnedChunker
 from localdb_core.pipeline.parse import ParserRunner
-from localdb_core.pipeline.plan import ZERO_SEEN, Current
+from localdb_core.pipeline.plan import EMPTIED, ZERO_SEEN, Current
 from localdb_core.pipeline.pool import ParserPool
 from localdb_core.pipeline.prepare import EmbedderHandle
 from localdb_core.pipeline.presets import TokenMeasure, presets_with
@@ -148,9 +148,9 @@ class Indexing:
         return rows
 
     def unseen(self, stores: Sequence[Store], source: Source | None) -> list[PlanRow]:
-        """Documents kept only because their source showed none of its documents (L-ING-53)."""
+        """Documents kept only because nothing of their source, or of their file, is left."""
         rows = self.plan(stores, source, delete=True)
-        return [row for row in rows if row.reason == kept(ZERO_SEEN)]
+        return [row for row in rows if row.reason in (kept(ZERO_SEEN), EMPTIED)]
 
     def _setup(self, store: Store, *, chunkers: tuple[OwnedChunker, ...]) -> Setup:
         components = self.components

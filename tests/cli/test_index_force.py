@@ -21,8 +21,8 @@ def test_force_lists_what_would_go_and_asks(here):
 
     assert "0 errors\n" in kept.out
     assert (alone.status, mute.status, refused.status, agreed.status) == (2, 2, 0, 0)
-    assert f"[default] file:{notes}/a.md" in refused.err
-    assert "Forget this document, of whose source nothing was seen?" in refused.err
+    assert f"[default] file:{notes}/a.md (kept: none of its documents was seen)" in refused.err
+    assert "Forget this document?" in refused.err
     assert refused.out == ""
     assert "1 deleted" in agreed.out
     assert here("document", "list", ALONE).out == ""

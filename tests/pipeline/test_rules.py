@@ -608,8 +608,9 @@ def _agree(
     delete: bool,
 ) -> None:
     acted = Counter(r.uri for r in rows if r.action in (PlanAction.ADD, PlanAction.REPARSE))
-    for uri, times in (told.taken - acted).items():  # read, and found to be the same bytes
-        (row,) = (r for r in rows if r.uri == uri and r.reason.startswith("only its time"))
+    unneeded = ("only its time changed", "the file is empty now")  # read, and nothing written
+    for uri, times in (told.taken - acted).items():
+        (row,) = (r for r in rows if r.uri == uri and r.reason.startswith(unneeded))
         assert (times, row.action) == (1, PlanAction.SKIP)
     assert acted - told.taken == Counter()
     assert all(uri not in held for uri in (r.uri for r in rows if r.action is PlanAction.ADD))
@@ -898,6 +899,26 @@ def test_what_a_person_has_looked_at_may_go_though_nothing_of_its_source_is_seen
         home.write("a.md", "Herons are back.\n")
         assert index(app, delete=True, confirmed=looked_at).docs_deleted == 2
         assert names(app) == {"a.md", "moved.md"}
+
+
+@pytest.mark.req("L-BYD-14")
+def test_an_emptied_file_may_go_when_a_person_says_so_and_it_still_is_empty(home: Home) -> None:
+    paths = [home.write(f"{name}.md", f"Herons fish in {name}.\n") for name in "abc"]
+    with home.open() as app:
+        store = app.stores.resolve("default")
+        index(app)
+        for path in paths[:2]:
+            path.write_text("")
+
+        assert planned(app)["a.md"] == ("skip", "the file is empty now; its last version is kept")
+        looked_at = app.unseen([store])
+        assert [row.uri[-4:] for row in looked_at] == ["a.md", "b.md"]
+        assert index(app, delete=True).docs_deleted == 0
+        paths[1].write_text("Herons are back.\n")
+        stats = index(app, delete=True, confirmed=looked_at)
+
+        assert (stats.docs_deleted, stats.docs_indexed, names(app)) == (1, 1, {"b.md", "c.md"})
+        assert index(app, delete=True).docs_deleted == 0
 
 
 @pytest.mark.req("L-BYD-14")
