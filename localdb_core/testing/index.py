@@ -5,7 +5,8 @@ class TestMyIndex(DenseIndexContract):
         return build(context)
 
 A dense index inherits :class:`DenseIndexContract`, a sparse one
-:class:`SparseIndexContract`; both compare it with ``MemoryIndex``.
+:class:`~localdb_core.testing.sparse.SparseIndexContract`; both compare it with
+``MemoryIndex``.
 """
 
 # ruff: noqa: D102 (the names of tests are sentences)
@@ -21,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
@@ -30,18 +32,18 @@ from hypothesis import strategies as st
 from localdb_core.domain.errors import LocaldbError, StaleIndex, StorageUnavailable
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import Index, IndexContext, IndexEntry, LegQuery, Scored
-from localdb_core.testing.hostile import ANYTHING, HOSTILE, MARKED, VOCABULARY
-from localdb_core.testing.memory import FakeEmbedder, MemoryIndex, words
+from localdb_core.testing.hostile import VOCABULARY
+from localdb_core.testing.memory import FakeEmbedder, MemoryIndex
 
-_SLOW_ENGINE = settings(
+SLOW_ENGINE: Final = settings(
     max_examples=8,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
 )
-_TEXTS = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
+TEXTS = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
 # A step is a batch to upsert (id and text) or a list of ids to delete.
-_BATCH = st.lists(st.tuples(st.integers(0, 15), _TEXTS), min_size=1, max_size=8)
+_BATCH = st.lists(st.tuples(st.integers(0, 15), TEXTS), min_size=1, max_size=8)
 _STEPS = st.lists(st.one_of(_BATCH, st.lists(st.integers(0, 15), max_size=5)), max_size=5)
 
 
@@ -103,7 +105,7 @@ class IndexContract:
 
             assert index.count() == 2
             assert sorted(index.ids()) == ["a", "b"]
-            assert _ids(index.query(self.question("zebra"))) == _ids(before)
+            assert ids_of(index.query(self.question("zebra"))) == ids_of(before)
 
     def test_the_last_of_equal_ids_in_a_batch_wins(self, tmp_path: Path) -> None:
         with closing(self.build(self.context(tmp_path))) as index:
@@ -119,8 +121,8 @@ class IndexContract:
             index.upsert(self.entries({"a": "quartz", "b": "zebra"}))
             index.flush()
 
-            assert _ids(index.query(self.question("zebra")))[0] == "b"
-            assert _ids(index.query(self.question("quartz")))[0] == "a"
+            assert ids_of(index.query(self.question("zebra")))[0] == "b"
+            assert ids_of(index.query(self.question("quartz")))[0] == "a"
 
     def test_unknown_ids_may_be_deleted(self, tmp_path: Path) -> None:
         with closing(self.filled(tmp_path, {"a": "zebra", "b": "quartz"})) as index:
@@ -129,7 +131,7 @@ class IndexContract:
             index.flush()
 
             assert list(index.ids()) == ["a"]
-            assert _ids(index.query(self.question("quartz zebra"))) == ["a"]
+            assert ids_of(index.query(self.question("quartz zebra"))) == ["a"]
 
     def test_an_emptied_index_answers_with_nothing(self, tmp_path: Path) -> None:
         with closing(self.filled(tmp_path, {"a": "zebra", "b": "quartz"})) as index:
@@ -141,7 +143,7 @@ class IndexContract:
 
             index.upsert(self.entries({"c": "zebra"}))
             index.flush()
-            assert _ids(index.query(self.question("zebra"))) == ["c"]
+            assert ids_of(index.query(self.question("zebra"))) == ["c"]
 
     @pytest.mark.parametrize(("limit", "expected"), [(0, 0), (1, 1), (3, 3), (5, 5), (500, 5)])
     def test_the_limit_is_kept(self, tmp_path: Path, limit: int, expected: int) -> None:
@@ -151,8 +153,8 @@ class IndexContract:
     def test_ties_are_broken_by_chunk_id(self, tmp_path: Path) -> None:
         texts = dict.fromkeys(("d", "b", "e", "a", "c"), "zebra") | {"0": "quartz"}
         with closing(self.filled(tmp_path, texts)) as index:
-            assert _ids(index.query(self.question("zebra")))[:5] == ["a", "b", "c", "d", "e"]
-            assert _ids(index.query(self.question("zebra", 2))) == ["a", "b"]
+            assert ids_of(index.query(self.question("zebra")))[:5] == ["a", "b", "c", "d", "e"]
+            assert ids_of(index.query(self.question("zebra", 2))) == ["a", "b"]
 
     def test_two_stores_do_not_touch_each_other(self, tmp_path: Path) -> None:
         with (
@@ -164,27 +166,27 @@ class IndexContract:
 
             assert one.count() == 0
             assert sorted(two.ids()) == ["a", "b"]
-            assert _ids(two.query(self.question("zebra")))[0] == "b"
+            assert ids_of(two.query(self.question("zebra")))[0] == "b"
 
     def test_reopening_keeps_what_was_flushed(self, tmp_path: Path) -> None:
         self.filled(tmp_path, {"a": "zebra", "b": "quartz"}).close()
 
         with closing(self.build(self.context(tmp_path))) as index:
             assert sorted(index.ids()) == ["a", "b"]
-            assert _ids(index.query(self.question("quartz")))[0] == "b"
+            assert ids_of(index.query(self.question("quartz")))[0] == "b"
 
     def test_a_reader_sees_what_was_flushed_before_it_opened(self, tmp_path: Path) -> None:
         context = self.context(tmp_path)
         reading = replace(context, readonly=True)
         with closing(self.filled(tmp_path, {"a": "zebra"})) as writer:
             with closing(self.build(reading)) as reader:
-                assert _ids(reader.query(self.question("zebra"))) == ["a"]
+                assert ids_of(reader.query(self.question("zebra"))) == ["a"]
 
             writer.upsert(self.entries({"b": "quartz"}))
             writer.flush()
 
             with closing(self.build(reading)) as reader:
-                assert _ids(reader.query(self.question("quartz")))[0] == "b"
+                assert ids_of(reader.query(self.question("quartz")))[0] == "b"
                 assert reader.count() == 2
 
     def test_a_reader_of_a_missing_index_says_so_and_makes_nothing(self, tmp_path: Path) -> None:
@@ -201,17 +203,17 @@ class IndexContract:
         shutil.rmtree(folder, ignore_errors=not folder.exists())
 
         with closing(self.filled(folder, {"b": "zebra"})) as index:
-            assert "b" in _ids(index.query(self.question("zebra")))
+            assert "b" in ids_of(index.query(self.question("zebra")))
 
     def test_two_threads_may_ask_at_once(self, tmp_path: Path) -> None:
         texts = {f"{n:03}": " ".join(VOCABULARY[n % 6 :]) for n in range(60)}
         with closing(self.filled(tmp_path, texts)) as index:
-            expected = {word: _ids(index.query(self.question(word))) for word in VOCABULARY}
+            expected = {word: ids_of(index.query(self.question(word))) for word in VOCABULARY}
             with ThreadPoolExecutor(2) as pool:
                 asked = list(VOCABULARY) * 5
                 answers = list(pool.map(lambda word: index.query(self.question(word)), asked))
 
-            assert [_ids(answer) for answer in answers] == [expected[word] for word in asked]
+            assert [ids_of(answer) for answer in answers] == [expected[word] for word in asked]
 
     def test_reading_goes_on_during_a_write(self, tmp_path: Path) -> None:
         with closing(self.filled(tmp_path, {"a": "zebra"})) as index:
@@ -220,7 +222,7 @@ class IndexContract:
             def read() -> list[list[str]]:
                 answers = []
                 while not done.is_set():
-                    answers.append(_ids(index.query(self.question("zebra", 3))))
+                    answers.append(ids_of(index.query(self.question("zebra", 3))))
                 return answers
 
             with ThreadPoolExecutor(1) as pool:
@@ -236,7 +238,7 @@ class IndexContract:
                 assert all(answer[0] == "a" for answer in reading.result())
             assert index.count() == 201
 
-    @_SLOW_ENGINE
+    @SLOW_ENGINE
     @given(steps=_STEPS)
     def test_it_agrees_with_the_index_in_memory(
         self, steps: list[list[int] | list[tuple[int, str]]]
@@ -274,7 +276,7 @@ class DenseIndexContract(IndexContract):
 
     def compare(self, found: list[Scored], expected: list[Scored]) -> None:
         """The same ids with the same scores; near ties may change places."""
-        assert sorted(_ids(found)) == sorted(_ids(expected))
+        assert sorted(ids_of(found)) == sorted(ids_of(expected))
         scores = {hit.chunk_id: hit.score for hit in expected}
         for hit in found:
             assert hit.score == pytest.approx(scores[hit.chunk_id], abs=1e-4)
@@ -293,7 +295,7 @@ class DenseIndexContract(IndexContract):
 
             hits = index.query(LegQuery(5, vector=vector))
 
-        assert _ids(hits) == ["same", "opposite"]
+        assert ids_of(hits) == ["same", "opposite"]
         assert [hit.score for hit in hits] == pytest.approx([1.0, 0.0], abs=1e-5)
         assert all(0 <= hit.score <= 1 for hit in hits)
 
@@ -334,86 +336,6 @@ class DenseIndexContract(IndexContract):
         assert FakeEmbedder().card.fingerprint in str(caught.value)
 
 
-class SparseIndexContract(IndexContract):
-    """Tests of a keyword index.
-
-    ``strict_first`` says whether entries with all words come before the others (D-05).
-    """
-
-    dense = False
-    strict_first = True
-
-    def compare(self, found: list[Scored], expected: list[Scored]) -> None:
-        """The same ids; order and scores are the engine's own."""
-        assert sorted(_ids(found)) == sorted(_ids(expected))
-
-    def test_entries_with_all_words_come_first(self, tmp_path: Path) -> None:
-        texts = {f"{n}": "zebra" for n in range(4)}
-        texts["both"] = "quartz " + "filler " * 200 + "zebra"
-        texts["rare"] = "quartz quartz quartz"
-        with closing(self.filled(tmp_path, texts)) as index:
-            found = _ids(index.query(self.question("zebra quartz")))
-        assert sorted(found) == sorted(texts)
-        if self.strict_first:  # an index that ranks by score alone still finds them all
-            assert found[0] == "both"
-
-    def test_case_does_not_matter(self, tmp_path: Path) -> None:
-        with closing(self.filled(tmp_path, {"a": "Zebra", "b": "quartz"})) as index:
-            assert _ids(index.query(self.question("ZEBRA"))) == ["a"]
-
-    @pytest.mark.parametrize("text", ["", "  \n\t", "?!", "nothing-of-the-kind"])
-    def test_a_question_without_known_words_finds_nothing(self, tmp_path: Path, text: str) -> None:
-        with closing(self.filled(tmp_path, {"a": "zebra"})) as index:
-            assert index.query(self.question(text)) == []
-
-    @pytest.mark.parametrize("number", range(len(HOSTILE)))
-    def test_a_hostile_question_is_only_words(self, tmp_path: Path, number: int) -> None:
-        text = HOSTILE[number]
-        with closing(self.filled(tmp_path, {"a": "zebra", "b": "quartz"})) as index:
-            found = _ids(index.query(self.question(text)))
-
-        assert set(found) <= {"a", "b"}
-        if "zebra" in text and "\x00" not in text and "\u202e" not in text:
-            assert "a" in found
-
-    @_SLOW_ENGINE
-    @given(st.lists(_TEXTS, min_size=1, max_size=12), st.lists(MARKED, min_size=5, max_size=10))
-    def test_words_are_found_between_marks_those_with_all_of_them_first(
-        self, texts: list[str], questions: list[str]
-    ) -> None:
-        entries = {f"{n:02}": text for n, text in enumerate(texts)}
-        with (
-            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
-            closing(self.filled(Path(name), entries)) as index,
-        ):
-            for question in questions:
-                wanted = set(words(question))
-                found = _ids(index.query(self.question(question, 50)))
-                full = {key for key, text in entries.items() if wanted <= set(words(text))}
-                some = {key for key, text in entries.items() if wanted & set(words(text))}
-
-                assert sorted(found) == sorted(some), question
-                if self.strict_first:
-                    assert set(found[: len(full & some)]) == full & some, question
-                assert found == _ids(index.query(self.question(question, 50))), question
-
-    @_SLOW_ENGINE
-    @given(st.lists(ANYTHING, min_size=10, max_size=20))
-    def test_no_question_is_an_error(self, questions: list[str]) -> None:
-        with (
-            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
-            closing(self.filled(Path(name), {"a": "zebra", "b": "quartz"})) as index,
-        ):
-            for question in questions:
-                assert set(_ids(index.query(self.question(question)))) <= {"a", "b"}
-
-    def test_hostile_entries_are_kept(self, tmp_path: Path) -> None:
-        texts = {f"{n:02}": text for n, text in enumerate(HOSTILE)} | {"empty": ""}
-        with closing(self.filled(tmp_path, texts)) as index:
-            assert sorted(index.ids()) == sorted(texts)
-            assert index.count() == len(texts)
-            assert _ids(index.query(self.question("word77")))
-
-
-def _ids(hits: Sequence[Scored]) -> list[str]:
+def ids_of(hits: Sequence[Scored]) -> list[str]:
+    """The chunk ids of an answer, in its order."""
     return [hit.chunk_id for hit in hits]

@@ -3,8 +3,9 @@
 import numpy as np
 
 from localdb_core.plugin import Index, IndexContext
-from localdb_core.testing.index import DenseIndexContract, SparseIndexContract
+from localdb_core.testing.index import DenseIndexContract
 from localdb_core.testing.memory import FakeEmbedder, MemoryIndex
+from localdb_core.testing.sparse import SparseIndexContract
 
 
 class TestMemoryIndexDense(DenseIndexContract):

@@ -3,7 +3,7 @@
 from localdb_whoosh.index import build
 
 from localdb_core.plugin import Index, IndexContext
-from localdb_core.testing.index import SparseIndexContract
+from localdb_core.testing.sparse import SparseIndexContract
 
 
 class TestWhooshIndex(SparseIndexContract):
