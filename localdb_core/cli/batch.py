@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
+
+import click
 
 from localdb_core.cli import render
+from localdb_core.cli.failure import as_domain
 from localdb_core.cli.state import State
 from localdb_core.domain.errors import LocaldbError
 
@@ -15,7 +19,8 @@ class Batch:
     """Collects what was done; says it at once as text, at the end as JSON.
 
     batch = Batch(state, expected=2)
-    batch.done({"id": "01J…"}, "Removed source: 01J…")
+    with batch:
+        batch.done({"id": "01J…"}, "Removed source: 01J…")
     batch.finish()
     """
 
@@ -32,9 +37,21 @@ class Batch:
             render.line(self._state, said)
             self._state.out.flush()
 
-    def fail(self, error: LocaldbError) -> None:
-        """An item failed; the ones after it are not tried."""
-        self._error = error
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Keep an error for :meth:`finish`; the items after it are not tried."""
+        if not isinstance(error, Exception) or isinstance(error, click.ClickException):
+            return False
+        self._error = as_domain(error)
+        self._error.__cause__ = error.__cause__ if self._error is error else error
+        return True
 
     def finish(self) -> None:
         """Print the JSON document. Raises the failure, if there was one."""

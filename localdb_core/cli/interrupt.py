@@ -29,7 +29,9 @@ def stoppable(state: State) -> Iterator[Event]:
         asked.set()
         render.urgent(state, "stopping …")
 
-    before = signal.signal(signal.SIGINT, stop)
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:  # as in a background job of a script
+        signal.signal(signal.SIGINT, stop)
     try:
         yield asked
     finally:

@@ -73,7 +73,7 @@ def _add(state: State, command: str, wanted: list[sourceargs.Wanted]) -> None:
     batch = Batch(state, expected=len(wanted) * len(stores))
     added: list[_Added] = []
 
-    def register() -> None:
+    with batch:
         for store in stores:
             for want in wanted:
                 made = _register(state, store, want)
@@ -83,10 +83,6 @@ def _add(state: State, command: str, wanted: list[sourceargs.Wanted]) -> None:
                     f"Added source {made.id} to store '{store.name}'",
                 )
 
-    try:
-        register()
-    except LocaldbError as error:
-        batch.fail(error)
     with interrupt.stoppable(state) as asked:
         for item in added:
             if asked.is_set():
@@ -163,11 +159,9 @@ def remove(state: State, arguments: tuple[str, ...]) -> None:
     if not render.confirm(state, f"Remove {named} and everything indexed from there?"):
         return
     batch = Batch(state, expected=len(found))
-    try:
+    with batch:
         for store, row in found:
             state.app().sources.remove(row)
             where = f" from store '{store.name}'" if len(found) > 1 else ""
             batch.done({"id": row.id}, f"Removed source: {row.id}{where}")
-    except LocaldbError as error:
-        batch.fail(error)
     batch.finish()

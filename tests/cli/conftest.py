@@ -114,6 +114,11 @@ class Here:
         self.states.append(state)
         return Ran(status, out.getvalue(), err.getvalue())
 
+    @staticmethod
+    def state():
+        """A state that no command has touched."""
+        return Inside(out=io.StringIO(), err=io.StringIO())
+
     def start(self, *arguments, **settings):
         """The same as a process, for tests about processes."""
         return Program(self.home).start(*arguments, **settings)
