@@ -20,7 +20,6 @@ from localdb_core.domain.databases import (
     MigrationReport,
     StepEvent,
 )
-from localdb_core.domain.errors import LocaldbError
 
 if TYPE_CHECKING:
     from localdb_core.services.databases import Database, Unclaimed
@@ -107,15 +106,12 @@ def migrate(state: State) -> None:
     for orphan in unclaimed:
         render.warn(state, f"{orphan.path} is left as it is: {orphan.problem}")
     batch = Batch(state, expected=len(everything))
-    with interrupt.stoppable(state) as asked:
-        try:
-            for database in everything:
-                report = databases.migrate(database, on_step=_Steps(state), cancel=asked)
-                said = _said(report, database.found)
-                batch.done(_json(report, said), said)
-                _hints(state, report)
-        except LocaldbError as error:
-            batch.fail(error)
+    with interrupt.stoppable(state) as asked, batch:
+        for database in everything:
+            report = databases.migrate(database, on_step=_Steps(state), cancel=asked)
+            said = _said(report, database.found)
+            batch.done(_json(report, said), said)
+            _hints(state, report)
     batch.finish()
 
 
