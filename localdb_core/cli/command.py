@@ -55,8 +55,8 @@ class _WithGlobals(click.Command):
         """The examples, as they are typed."""
         if self.examples:
             with formatter.section("Examples"):
-                for example in self.examples:
-                    formatter.write_text(example)
+                for example in self.examples:  # unwrapped: they are there to be copied
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         super().format_epilog(ctx, formatter)
 
 

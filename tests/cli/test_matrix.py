@@ -44,7 +44,7 @@ def test_the_help_of_every_command_has_an_example_that_can_be_parsed(here, words
     examples = COMMANDS[words].examples
     assert examples
     for example in examples:
-        assert example in " ".join(ran.out.split())
+        assert f"\n  {example}\n" in ran.out
         typed = example.partition(" > ")[0].split()
         assert typed[: len(words.split()) + 1] == ["localdb", *words.split()]
         rest = typed[len(words.split()) + 1 :]
