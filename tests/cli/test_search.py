@@ -42,7 +42,7 @@ def run(app: LocalDB, *arguments: str) -> tuple[str, str]:
     """What ``localdb search`` prints for these arguments, and what it says beside."""
     state = Shell(app)
     words = ["search", *arguments]
-    root.main(words, prog_name="localdb", standalone_mode=False, obj=state)
+    root().main(words, prog_name="localdb", standalone_mode=False, obj=state)
     return state.out.getvalue(), state.err.getvalue()  # type: ignore[attr-defined]
 
 
