@@ -6,6 +6,7 @@ whoever presses it early wants to leave, not to read a traceback.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -49,6 +50,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit status."""
     _on_ctrl_c(_leave)
     _fill_standard_descriptors()
+    _bear_any_encoding()
     given = sys.argv[1:] if arguments is None else arguments
     try:
         from localdb_core.cli.logs import keep_tracebacks
@@ -121,6 +123,13 @@ def _fill_standard_descriptors() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _bear_any_encoding() -> None:
+    """Show what a terminal has no letters for in another way, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _last_words(error: BaseException, arguments: Sequence[str]) -> int:

@@ -1,5 +1,6 @@
 """Whatever is raised, wherever: one line, a status, and a traceback only when asked for."""
 
+import io
 import json
 import logging
 import signal
@@ -322,6 +323,16 @@ def test_our_own_modules_being_broken_is_one_line(capfd):
     assert text.startswith("error: localdb cannot start: ModuleNotFoundError: No module named")
     assert json.loads(data)["error"] == "internal"
     assert interrupted == "interrupted"
+
+
+def test_help_is_shown_on_a_terminal_without_its_letters(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="strict"))
+
+    main._bear_any_encoding()
+    print("caf\u00e9", flush=True)
+
+    assert raw.getvalue() == b"caf\\xe9\n"
 
 
 PROCESS = """
