@@ -8,7 +8,18 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from localdb_core.plugin import ENTRY_POINT_GROUP, EmbedderSpec, ParserSpec, RankerSpec, Spec
+from localdb_core.host.firstparty import CORE
+from localdb_core.plugin import (
+    ENTRY_POINT_GROUP,
+    ChunkerSpec,
+    EmbedderSpec,
+    IndexSpec,
+    ParserSpec,
+    RankerSpec,
+    SourceSpec,
+    Spec,
+    ToolSpec,
+)
 
 if TYPE_CHECKING:
     import pytest
@@ -16,9 +27,13 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Spec)
 
 _HOOKS: Final[Mapping[type[Spec], str]] = {
+    ChunkerSpec: "localdb_chunkers",
     EmbedderSpec: "localdb_embedders",
+    IndexSpec: "localdb_indexes",
     ParserSpec: "localdb_parsers",
     RankerSpec: "localdb_rankers",
+    SourceSpec: "localdb_sources",
+    ToolSpec: "localdb_tools",
 }
 
 
@@ -32,7 +47,7 @@ def find_spec(component: str, of: type[S]) -> S:
     hook = _HOOKS[of]
     offered: dict[str, S] = {spec.name: spec for spec in getattr(_light_module(plugin), hook)()}
     if name not in offered:
-        kind = hook.removeprefix("localdb_").removesuffix("s")
+        kind = of.__name__.removesuffix("Spec").lower()
         raise LookupError(f"plugin {plugin} offers no {kind} {name!r}, only {sorted(offered)}")
     return offered[name]
 
@@ -66,6 +81,8 @@ def no_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _light_module(plugin: str) -> Any:  # Any: a module with hook functions
+    if plugin == CORE:  # built in, so no entry point names it
+        return importlib.import_module("localdb_core.builtin.plugin")
     found = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=plugin))
     if not found:
         raise LookupError(f"no installed plugin is called {plugin!r}")
