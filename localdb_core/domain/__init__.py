@@ -1,5 +1,6 @@
 """Pure values and errors. Public: plugins may import everything listed here."""
 
+from localdb_core.domain.block import Block, BlockKind
 from localdb_core.domain.chunk import NO_SPAN, Chunk, Piece, Span
 from localdb_core.domain.citation import Citation, Score, StoreRef
 from localdb_core.domain.errors import (
@@ -26,7 +27,7 @@ from localdb_core.domain.query import (
     SearchRequest,
     SearchResult,
 )
-from localdb_core.domain.resource import Block, BlockKind, Resource
+from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Source, Store, StoreStats
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from localdb_core.domain.block import BlockKind
 from localdb_core.domain.ids import ChunkId, ResourceId
-from localdb_core.domain.resource import BlockKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NewType
+from typing import NewType
 
 from blake3 import blake3
 
-if TYPE_CHECKING:
-    from localdb_core.domain.resource import Block
+from localdb_core.domain.block import Block
 
 StoreId = NewType("StoreId", str)
 SourceId = NewType("SourceId", str)

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from blake3 import blake3
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Chunk
 from localdb_core.domain.errors import InternalError, UnsupportedFormat
 from localdb_core.domain.ids import content_hash, resource_id
 from localdb_core.domain.metadata import REPEATED, SCALAR, Metadata
-from localdb_core.domain.resource import Block, Resource
+from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Source, Store
 from localdb_core.pipeline.chunk import OwnedChunker, chunk_document
 from localdb_core.pipeline.language import detect

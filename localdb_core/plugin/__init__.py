@@ -29,7 +29,6 @@ from localdb_core.plugin.protocols import (
     Chunker,
     ContextEmbedder,
     Embedder,
-    EmbedderCard,
     Index,
     IndexEntry,
     Item,
@@ -52,6 +51,7 @@ from localdb_core.plugin.protocols import (
 from localdb_core.plugin.secrets import Secret
 from localdb_core.plugin.specs import (
     ChunkerSpec,
+    EmbedderCard,
     EmbedderSpec,
     IndexSpec,
     ParserSpec,

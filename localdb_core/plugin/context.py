@@ -14,11 +14,10 @@ from localdb_core.domain.query import SearchRequest, SearchResult
 from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store, StoreStats
 from localdb_core.plugin.secrets import Secret
+from localdb_core.plugin.specs import EmbedderCard
 
 if TYPE_CHECKING:
     import sqlite3
-
-    from localdb_core.plugin.protocols import EmbedderCard
 
 
 class Progress(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.metadata import Metadata
-from localdb_core.domain.resource import Block
 
 HEAD_SIZE = 8192
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Piece
 from localdb_core.domain.ids import ChunkId
-from localdb_core.domain.resource import Block
 from localdb_core.domain.store import Source as SourceRow
 from localdb_core.plugin.context import Progress
 from localdb_core.plugin.probe import ParseResult, Probe
+from localdb_core.plugin.specs import EmbedderCard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,33 +37,6 @@ class Parser(Protocol):
         when the file is damaged; anything else counts as a crash of this document.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderCard:
-    """Facts about a loaded embedder; the fingerprint identifies its vectors.
-
-    Attributes:
-        name: model name, for people.
-        dimension: length of a vector.
-        max_tokens: longest input, prefix and special tokens included.
-        fingerprint: hash over weights, tokenizer, pooling, prefixes, cap and precision:
-            equal fingerprints, equal vectors.
-        prefixes: what is put before a text, by role; already applied by ``embed``.
-        languages: BCP 47 tags the model knows; None is unknown or many.
-        batch_invariant: a vector does not depend on its neighbours in a call.
-    """
-
-    name: str
-    dimension: int
-    max_tokens: int
-    fingerprint: str
-    encoding: Literal["float32", "binary"] = "float32"
-    space: Literal["cosine", "dot"] = "cosine"
-    prefixes: Mapping[str, str] = field(default_factory=dict)
-    languages: tuple[str, ...] | None = None
-    licence: str = ""
-    batch_invariant: bool = True
 
 
 class Embedder(Protocol):

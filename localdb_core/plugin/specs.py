@@ -6,7 +6,8 @@ it is first needed and called with a context (:mod:`localdb_core.plugin.context`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Encoding = Literal["float32", "binary"]
@@ -75,6 +76,33 @@ class EmbedderSpec(Spec):
     needs_network: bool = False
     callers: int = 1
     group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderCard:
+    """Facts about a loaded embedder; the fingerprint identifies its vectors.
+
+    Attributes:
+        name: model name, for people.
+        dimension: length of a vector.
+        max_tokens: longest input, prefix and special tokens included.
+        fingerprint: hash over weights, tokenizer, pooling, prefixes, cap and precision:
+            equal fingerprints, equal vectors.
+        prefixes: what is put before a text, by role; already applied by ``embed``.
+        languages: BCP 47 tags the model knows; None is unknown or many.
+        batch_invariant: a vector does not depend on its neighbours in a call.
+    """
+
+    name: str
+    dimension: int
+    max_tokens: int
+    fingerprint: str
+    encoding: Encoding = "float32"
+    space: Literal["cosine", "dot"] = "cosine"
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    languages: tuple[str, ...] | None = None
+    licence: str = ""
+    batch_invariant: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

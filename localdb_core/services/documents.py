@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Chunk
 from localdb_core.domain.errors import InvalidRequest
-from localdb_core.domain.resource import Block, Resource
+from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store
 from localdb_core.storage.catalog import Catalog
 from localdb_core.storage.stores import is_unicode

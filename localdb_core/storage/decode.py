@@ -6,10 +6,11 @@ import json
 import sqlite3
 from typing import Any, TypeVar
 
+from localdb_core.domain.block import Block, BlockKind
 from localdb_core.domain.chunk import NO_SPAN, Chunk, Span
 from localdb_core.domain.ids import ChunkId, ResourceId, SourceId, StoreId
 from localdb_core.domain.metadata import Metadata
-from localdb_core.domain.resource import Block, BlockKind, Resource
+from localdb_core.domain.resource import Resource
 
 T = TypeVar("T", dict[str, Any], list[Any])  # Any: JSON values
 

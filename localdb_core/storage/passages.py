@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Chunk
-from localdb_core.domain.resource import Block
 from localdb_core.storage.connections import Connections
 from localdb_core.storage.decode import block_of, chunk_of
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Chunk
-from localdb_core.domain.resource import Block, Resource
+from localdb_core.domain.resource import Resource
 from localdb_core.storage.connections import Connections
 from localdb_core.storage.decode import chunk_of, resource_of
 from localdb_core.storage.encoding import pack

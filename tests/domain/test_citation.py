@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from localdb_core.domain import Chunk, Citation, Metadata, Resource, Score, Span
+from localdb_core.domain.block import BlockKind
 from localdb_core.domain.citation import StoreRef
 from localdb_core.domain.ids import ChunkId, ResourceId, SourceId, StoreId
-from localdb_core.domain.resource import BlockKind
 
 RESOURCE = Resource(
     id=ResourceId("r"),

@@ -27,7 +27,7 @@ from localdb_core.domain import (
     StoreNotFound,
     StoreStats,
 )
-from localdb_core.domain.resource import BlockKind
+from localdb_core.domain.block import BlockKind
 from localdb_core.host.owned import Owned
 from localdb_core.plugin import AppContext, ToolContext, ToolFailure, ToolResult, ToolSpec
 

@@ -17,10 +17,10 @@ import pytest
 from localdb_core.app import LocalDB
 from localdb_core.config.model import SIZABLE
 from localdb_core.domain import Metadata, SearchRequest, UnsupportedFormat
+from localdb_core.domain.block import Block
 from localdb_core.domain.events import DocumentFinished, DocumentStarted, Event, IndexStats
 from localdb_core.domain.ids import SourceId, new_ulid
 from localdb_core.domain.reports import PlanAction, PlanRow
-from localdb_core.domain.resource import Block
 from localdb_core.domain.store import Source, Store
 from localdb_core.pipeline import plan as plan_module
 from localdb_core.pipeline.presets import PRESETS, presets_with

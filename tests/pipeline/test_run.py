@@ -19,6 +19,7 @@ import pytest
 
 from localdb_core.app import LocalDB
 from localdb_core.domain import ExtractionFailed, Metadata, SearchRequest, UnsupportedFormat
+from localdb_core.domain.block import Block
 from localdb_core.domain.errors import (
     InvalidConfig,
     InvalidRequest,
@@ -30,7 +31,6 @@ from localdb_core.domain.errors import (
 )
 from localdb_core.domain.events import DocumentFinished, Event, IndexStats
 from localdb_core.domain.reports import IndexReport
-from localdb_core.domain.resource import Block
 from localdb_core.domain.store import Store
 from localdb_core.plugin import (
     Document,

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from localdb_core.domain.block import Block
 from localdb_core.domain.events import DocumentFinished, Event
 from localdb_core.domain.ids import SourceId, new_ulid
 from localdb_core.domain.metadata import Metadata
-from localdb_core.domain.resource import Block
 from localdb_core.domain.store import Source, Store
 from localdb_core.pipeline.embed import EmbedJob
 from localdb_core.pipeline.prepare import Draft
