@@ -17,7 +17,13 @@ Effects = Literal["read", "write", "destructive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """Fields every description has. ``name`` is unique within its plugin and kind."""
+    """Fields every description has.
+
+    Attributes:
+        name: unique within its plugin and kind; people write it in the config.
+        target: ``"module:attribute"`` of the code.
+        summary: one line, shown by ``localdb plugin info``.
+    """
 
     name: str
     target: str
@@ -107,7 +113,13 @@ class EmbedderCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSpec(Spec):
-    """An index: one leg; one instance, one folder and one writer lock per store."""
+    """An index: one leg; one instance, one folder and one writer lock per store.
+
+    Attributes:
+        leg: ``dense`` gets vectors, ``sparse`` gets texts.
+        encodings: of the vectors that a dense leg can hold.
+        persistent: keeps its entries in its folder between runs.
+    """
 
     leg: Leg
     encodings: tuple[Encoding, ...] = ("float32",)
@@ -153,7 +165,9 @@ class ToolSpec(Spec):
 class SourceSpec(Spec):
     """A kind of source, such as ``path``.
 
-    ``can_observe_all`` is False when absence of an item never means it is gone.
+    Attributes:
+        kind: what a source of this kind is stored as.
+        can_observe_all: False when absence of an item never means it is gone.
     """
 
     kind: str
@@ -164,10 +178,12 @@ class SourceSpec(Spec):
 class ChunkerSpec(Spec):
     """A chunker and the block kinds it claims.
 
-    ``presets`` narrows the claim to files of these presets; empty is all.
-    ``scope`` is ``document`` for a chunker that must see every claimed block at once.
-    Raise ``version`` when it cuts otherwise: documents that an older version cut are cut
-    again at the next run, from the stored blocks.
+    Attributes:
+        claims: kinds of blocks, such as ``table``.
+        presets: narrows the claim to files of these presets; empty is all.
+        scope: ``document`` for a chunker that must see every claimed block at once.
+        version: raise it when it cuts otherwise; documents that an older version cut are
+            cut again at the next run, from the stored blocks.
     """
 
     claims: tuple[str, ...]
