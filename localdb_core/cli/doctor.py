@@ -29,7 +29,5 @@ def doctor(state: State) -> int:
         render.data(state, {"checks": [check.to_json() for check in checks]})
     else:
         for check in checks:
-            remedy = f"; {check.remedy}" if check.remedy else ""
-            line = f"{check.name}: {check.message}{remedy}"
-            render.line(state, f"{check.status:<4}  {' '.join(line.split())}")
+            render.check(state, check)
     return _FAILED if failed(checks) else 0

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
-from localdb_core.cli import complete
+from localdb_core.cli import complete, render
 from localdb_core.cli.command import Group
 from localdb_core.cli.state import State, pass_state
 from localdb_core.domain.errors import InvalidRequest, PluginError
+from localdb_core.domain.health import Check
 from localdb_core.domain.uri import printable
 from localdb_core.host.discovery import environment
 from localdb_core.host.firstparty import normalised
@@ -33,10 +38,12 @@ from localdb_core.plugin import (
     ToolSpec,
 )
 
+_FAULT: Final = 1
+
 
 @click.group("plugin", cls=Group)
 def plugin_group() -> None:
-    """Show and check plugins."""
+    """Show, check and make plugins."""
 
 
 plugin = plugin_group
@@ -55,18 +62,15 @@ def list_plugins(state: State, no_load: bool, kind: Kind | None) -> None:
         raise InvalidRequest("--kind needs to load the plugins; leave out --no-load")
     host = Host.scan(state.selection()) if no_load else state.host()
     state.first_run()
+    conflicts = host.conflicts if no_load else state.conflicts()
     statuses = [s for s in host.statuses if kind is None or _provides(s, kind)]
     if state.json:
-        _write_json(state, statuses_json(statuses, len(host.conflicts)))
+        _write_json(state, statuses_json(statuses, len(conflicts)))
         return
     _write(state, statuses_table(statuses))
-    if host.conflicts:
-        number = len(host.conflicts)
-        _write(state, f"{number} conflict{'s' if number > 1 else ''}:")
-        for conflict in host.conflicts:
-            losers = ", ".join(conflict.losers)
-            kept = f"{conflict.winner} before {losers}" if conflict.winner else f"none of {losers}"
-            _write(state, f"  {conflict.kind} {conflict.key}: {kept}; {conflict.remedy}")
+    if conflicts:
+        number = f"{len(conflicts)} conflict{'s' if len(conflicts) > 1 else ''}"
+        _write(state, f"{number}; see: localdb plugin conflicts")
     _write(state, f"looked in {environment()}")
 
 
@@ -80,14 +84,118 @@ def show_plugin(state: State, name: str) -> None:
     """
     host = state.host()
     state.first_run()
-    found = [s for s in host.statuses if normalised(name) in _names(s)]
-    if not found:
-        known = ", ".join(dict.fromkeys(s.name for s in host.statuses))
-        raise InvalidRequest(f"no plugin is named {name!r}; installed: {known}")
+    found = _named(host, name)
     if state.json:
         _write_json(state, {"plugins": [_info_json(host, status) for status in found]})
         return
     _write(state, "\n\n".join("\n".join(_info_lines(host, status)) for status in found))
+
+
+@plugin_group.command("conflicts", examples=["localdb plugin conflicts"])
+@pass_state
+def show_conflicts(state: State) -> None:
+    """Show what several plugins want, who has it, and the config line that changes it."""
+    conflicts = state.conflicts()
+    state.first_run()
+    if state.json:
+        _write_json(state, {"conflicts": [conflict.to_json() for conflict in conflicts]})
+        return
+    for conflict in conflicts:
+        losers = ", ".join(conflict.losers)
+        kept = f"{conflict.winner} before {losers}" if conflict.winner else f"none of {losers}"
+        _write(state, f"{conflict.kind} {conflict.key}: {kept} ({conflict.rule})")
+        _write(state, f"  to change it: {conflict.remedy}")
+    if not conflicts:
+        _write(state, "no conflicts")
+
+
+@plugin_group.command(
+    "check", examples=["localdb plugin check rtf", "localdb plugin check rtf --deep"]
+)
+@click.argument("name", required=False, shell_complete=complete.plugins)
+@click.option("--deep", is_flag=True, help="Build every component, too.")
+@pass_state
+def check_plugins(state: State, name: str | None, deep: bool) -> int:
+    """Hold a plugin, or every one, to what a plugin owes localdb.
+
+    Runs the contract for plugins, checks the settings in the config and asks the plugin
+    for checks of its own. The exit status is 1 if something is wrong.
+    """
+    from localdb_core.domain.health import failed
+    from localdb_core.services.doctor.contract import Examination  # every service
+
+    host = state.host()
+    state.first_run()
+    chosen = host.statuses if name is None else _named(host, name)
+    examination = Examination.of(
+        host, state.config_path, state.written(), services=lambda: state.app().services()
+    )
+    found: dict[str, list[Check]] = {}
+    for status in chosen:
+        for check in examination.checks(status, deep=deep):
+            found.setdefault(status.name, []).append(check)
+            if not state.json:
+                render.check(state, check)
+    if state.json:
+        listed = [{"name": n, "checks": [c.to_json() for c in cs]} for n, cs in found.items()]
+        _write_json(state, {"plugins": listed})
+    return _FAULT if any(map(failed, found.values())) else 0
+
+
+@plugin_group.command("new", examples=["localdb plugin new ics --kind parser"])
+@click.argument("name")
+@click.option("--kind", type=click.Choice(KINDS), required=True, help="What it is to provide.")
+@click.option(
+    "--path",
+    "parent",
+    type=click.Path(path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="Where its folder is made; here, if not given.",
+)
+@pass_state
+def new_plugin(state: State, name: str, kind: Kind, parent: Path) -> None:
+    """Make a folder for a plugin of your own, which works and passes its tests as it is.
+
+    NAME is the plugin's name: lower-case letters, digits and hyphens. The folder and the
+    distribution are called localdb-NAME. Nothing is installed.
+    """
+    from localdb_core.host.discovery import discover  # reads package metadata
+    from localdb_core.scaffold.new import Request, create
+
+    request = Request(name, kind)
+    installed = discover()
+    taken = [*(c.name for c in installed), *(c.distribution for c in installed)]
+    made = create(request, parent, taken=taken)
+    commands = _next_commands(made, name)
+    if state.json:
+        values = {"distribution": request.distribution, "kind": kind, "path": str(made)}
+        _write_json(state, {**values, "next": commands})
+        return
+    _write(state, f"made {made}; next:")
+    for command in commands:
+        _write(state, f"  {command}")
+
+
+def _next_commands(made: Path, name: str) -> list[str]:
+    """Install into the environment this program runs in, test, check."""
+    where = str(made) if made.is_absolute() else os.path.join(".", made)
+    python = shlex.quote(sys.executable)
+    return [
+        # this form needs no pip within the environment
+        f"python3 -m pip --python {python} install -e {shlex.quote(f'{where}[test]')}",
+        f"{python} -m pytest {shlex.quote(where)}",
+        f"localdb plugin check {name} --deep",
+    ]
+
+
+def _named(host: Host, name: str) -> list[PluginStatus]:
+    """Whoever has the name, as plugin or distribution. Raises InvalidRequest for nobody."""
+    found = [s for s in host.statuses if normalised(name) in _names(s)]
+    if not found:
+        known = ", ".join(dict.fromkeys(s.name for s in host.statuses))
+        raise InvalidRequest(f"no plugin is named {name!r}; installed: {known}")
+    return found
 
 
 def _names(status: PluginStatus) -> set[str]:

@@ -8,13 +8,16 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
 from localdb_core.cli.logs import as_object
 from localdb_core.cli.state import State
 from localdb_core.domain.uri import printable
+
+if TYPE_CHECKING:
+    from localdb_core.domain.health import Check
 
 _LAYOUT: Final = re.compile(r"[^\n\t]+")
 """What stands between the characters of a text that only lay it out."""
@@ -25,6 +28,13 @@ _BINARY_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 def line(state: State, text: str = "") -> None:
     """One line of a result; control characters in it are replaced."""
     state.out.write(printable(text) + "\n")
+
+
+def check(state: State, found: Check) -> None:
+    """One finding on one line: how bad, what, and what to do."""
+    remedy = f"; {found.remedy}" if found.remedy else ""
+    shown = f"{found.name}: {found.message}{remedy}"
+    line(state, f"{found.status:<4}  {' '.join(shown.split())}")
 
 
 def text(state: State, content: str) -> None:

@@ -19,6 +19,7 @@ from localdb_core.domain.errors import DaemonUnreachable, LocaldbError
 if TYPE_CHECKING:
     from localdb_core.app import LocalDB
     from localdb_core.config.model import Config, Plugins
+    from localdb_core.host.conflicts import Conflict
     from localdb_core.host.host import Host
     from localdb_core.host.selection import PluginSelection
     from localdb_core.services.databases import Databases
@@ -69,7 +70,7 @@ class State:
 
     def selection(self) -> PluginSelection:
         """Which plugins the command line, the environment and the config allow."""
-        return self.selected(self._written().plugins)
+        return self.selected(self.written().plugins)
 
     def selected(self, written: Plugins) -> PluginSelection:
         """The same, for what some config says about plugins."""
@@ -83,7 +84,7 @@ class State:
             strict=self.strict_plugins,
         )
 
-    def _written(self) -> Config:
+    def written(self) -> Config:
         """The config; the default one before the first run."""
         from localdb_core.config.load import load_config
         from localdb_core.config.model import Config
@@ -99,7 +100,15 @@ class State:
             InvalidConfig: a plugin is broken or contested.
         """
         if self.strict_plugins:
-            self.host().enforce(self._written().defaults.indexing.parsers)
+            from localdb_core.config.plugins import choices_of
+
+            self.host().enforce(choices_of(self.written()))
+
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What plugins contest, under what the config says."""
+        from localdb_core.config.plugins import choices_of
+
+        return self.host().conflicts_for(choices_of(self.written()))
 
     def host(self) -> Host:
         """The host with its plugins loaded, once."""

@@ -157,6 +157,8 @@ class Plugins(Section):
     """Plugin name: the distribution that may use it."""
     auto_parsers: bool = True
     """Also try installed parsers that defaults.indexing.parsers does not list."""
+    chunkers: Names = ()
+    """Chunkers of plugins that are asked before the built-in ones, in this order."""
     config: dict[str, dict[str, Any]] = Field(default_factory=dict)  # Any: the plugins' own keys
     """One mapping per plugin, checked by that plugin."""
 

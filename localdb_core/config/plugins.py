@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from localdb_core.config.model import Plugins
+from localdb_core.config.model import Config, Plugins
+from localdb_core.host.conflicts import Choices
 from localdb_core.host.selection import PluginSelection
 
 
@@ -29,4 +30,11 @@ def selection_of(
         sections=written.config,
         no_plugins=no_plugins,
         strict=strict,
+    )
+
+
+def choices_of(config: Config) -> Choices:
+    """What the config says about components that want the same thing."""
+    return Choices(
+        parsers=config.defaults.indexing.parsers, auto_parsers=config.plugins.auto_parsers
     )

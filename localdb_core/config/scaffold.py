@@ -61,6 +61,7 @@ defaults:
 #   only: null                # a list: load nothing else
 #   pin: {{}}                   # plugin name: distribution that may use it
 #   auto_parsers: true        # also try installed parsers that are not listed
+#   chunkers: []              # chunkers of plugins, asked before the built-in ones
 #   config: {{}}                # a section per plugin; secrets: {{env: NAME}} or {{file: PATH}}
 
 # providers:                  # hosted embedders; keys stand in the environment, not here

@@ -13,7 +13,7 @@ from localdb_core.host.gate import Verdict
 from localdb_core.host.kinds import Kind
 from localdb_core.host.owned import Owned
 from localdb_core.host.registry import Registry
-from localdb_core.host.resolve import parser_chain, preferred
+from localdb_core.host.resolve import Chain, parser_chain, preferred
 from localdb_core.plugin import ParserSpec, Spec, ToolSpec
 
 
@@ -46,17 +46,30 @@ class Conflict:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the config says that decides who gets what; the defaults are a new config's.
+
+    Attributes:
+        parsers: ``defaults.indexing.parsers``.
+        auto_parsers: ``plugins.auto_parsers``.
+    """
+
+    parsers: Sequence[str] = DEFAULT_PARSERS
+    auto_parsers: bool = True
+
+
 def find_conflicts(
     registry: Registry,
     verdicts: Sequence[Verdict] = (),
-    *,
-    parsers: Sequence[str] = DEFAULT_PARSERS,
+    choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> tuple[Conflict, ...]:
-    """Every conflict; ``parsers`` is the configured order, which decides about formats."""
+    """Every conflict under these choices."""
     return (
         *_over_plugin_names(verdicts),
-        *_over_formats(registry, parsers),
+        *_over_formats(registry, choices),
         *_over_names(registry),
+        *_over_source_kinds(registry),
         *_over_tools(registry),
     )
 
@@ -86,9 +99,9 @@ def _over_plugin_names(verdicts: Sequence[Verdict]) -> Iterator[Conflict]:
             yield Conflict("plugin-name", name, winner, losers, rule, remedy)
 
 
-def _over_formats(registry: Registry, parsers: Sequence[str]) -> Iterator[Conflict]:
+def _over_formats(registry: Registry, choices: Choices) -> Iterator[Conflict]:
     """Claims of one file name, byte prefix or suffix by several parsers."""
-    chain = parser_chain(registry, parsers, user_wrote=False, auto=True)
+    chain = parser_chain(registry, choices.parsers, user_wrote=False, auto=choices.auto_parsers)
     listed = {owned.full_id for owned in chain.configured}
     holders: dict[str, list[Owned[ParserSpec]]] = defaultdict(list)
     for owned in chain.parsers:
@@ -106,9 +119,16 @@ def _over_formats(registry: Registry, parsers: Sequence[str]) -> Iterator[Confli
                 "listed first in defaults.indexing.parsers"
                 if first.full_id in listed
                 else "first by full id among the parsers that are not listed",
-                f"list {losers[0]} in defaults.indexing.parsers, before {first.full_id}"
-                " to prefer it or after it to settle this",
+                _listing_first(losers[0], chain, first),
             )
+
+
+def _listing_first(loser: str, chain: Chain, winner: Owned[ParserSpec]) -> str:
+    """The list of parsers with the loser before the winner; after it settles this as well."""
+    names = [owned.value.name for owned in chain.configured]
+    place = chain.configured.index(winner) if winner in chain.configured else len(names)
+    names.insert(place, loser)
+    return f"defaults.indexing.parsers: [{', '.join(names)}]"
 
 
 def _exact_claims(spec: ParserSpec) -> Iterator[str]:
@@ -118,11 +138,10 @@ def _exact_claims(spec: ParserSpec) -> Iterator[str]:
 
 
 _BY_NAME: Final[dict[Kind, str]] = {
-    "embedder": "defaults.indexing.embedding.provider",
-    "index": "index.dense or index.sparse",
-    "ranker": "search.ranker",
-    "source": "the source's kind",
-    "chunker": "the chunker's name",
+    "embedder": "defaults.indexing.embedding.provider: {}",
+    "index": "index.{leg}: {}",
+    "ranker": "search.ranker: {}",
+    "chunker": "plugins.chunkers: [{}]",
 }
 
 
@@ -134,7 +153,17 @@ def _over_names(registry: Registry) -> Iterator[Conflict]:
             by_name[owned.value.name].append(owned)
         for name, holders in sorted(by_name.items()):
             if len(holders) > 1:
-                yield _contest(kind, name, holders, f"write the full id in {setting}")
+                yield _contest(kind, name, holders, setting)
+
+
+def _over_source_kinds(registry: Registry) -> Iterator[Conflict]:
+    """A row names the kind of its source only, so one plugin has to list it."""
+    by_kind: dict[str, list[Owned[Spec]]] = defaultdict(list)
+    for owned in registry.sources:
+        by_kind[owned.value.kind].append(owned)
+    for kind, holders in sorted(by_kind.items()):
+        if len(holders) > 1:
+            yield _contest("source", kind, holders)
 
 
 def _over_tools(registry: Registry) -> Iterator[Conflict]:
@@ -148,10 +177,12 @@ def _over_tools(registry: Registry) -> Iterator[Conflict]:
 
 
 def _contest(
-    kind: Kind, key: str, holders: Sequence[Owned[Spec]], remedy: str | None = None
+    kind: Kind, key: str, holders: Sequence[Owned[Spec]], setting: str | None = None
 ) -> Conflict:
     winner = preferred(holders)
     losers = [owned for owned in holders if owned is not winner]
+    leg = getattr(losers[0].value, "leg", "")
+    remedy = setting and setting.format(losers[0].full_id, leg=leg)
     return Conflict(
         kind,
         key,

@@ -18,9 +18,14 @@ from typing import Any, Final, Self, cast
 
 from localdb_core.domain.errors import InvalidConfig, InvalidRequest, PluginError
 from localdb_core.host.calls import Calls
-from localdb_core.host.conflicts import Conflict, find_conflicts, shadowed_parsers
+from localdb_core.host.conflicts import (
+    Choices,
+    Conflict,
+    find_conflicts,
+    shadowed_parsers,
+)
 from localdb_core.host.discovery import Candidate, discover
-from localdb_core.host.firstparty import CORE, CORE_DISTRIBUTION, DEFAULT_PARSERS
+from localdb_core.host.firstparty import CORE, CORE_DISTRIBUTION
 from localdb_core.host.gate import Verdict, judge
 from localdb_core.host.guard import NOTICE_AFTER, Incompatible, Meter, plugin_traceback
 from localdb_core.host.health import Checker, checkers
@@ -51,7 +56,7 @@ class Host:
     Attributes:
         registry: every component on offer.
         statuses: what became of each plugin, built-in first, then by name.
-        conflicts: judged by the default parser order; :meth:`conflicts_for` by another.
+        conflicts: as a new config would have them; see :meth:`conflicts_for`.
         infos: what each loaded plugin says about itself.
         notices: names in the config or the environment that no plugin has.
         checkers: plugins with checks of their own, for ``doctor``.
@@ -120,11 +125,11 @@ class Host:
         conflicts = find_conflicts(registry, verdicts)
         return cls(registry, tuple(statuses), conflicts, {}, selection, verdicts, notices)
 
-    def conflicts_for(self, parsers: Sequence[str]) -> tuple[Conflict, ...]:
-        """The conflicts under another ``defaults.indexing.parsers``."""
-        return find_conflicts(self.registry, self.verdicts, parsers=parsers)
+    def conflicts_for(self, choices: Choices) -> tuple[Conflict, ...]:
+        """The conflicts under what a config says."""
+        return find_conflicts(self.registry, self.verdicts, choices)
 
-    def enforce(self, parsers: Sequence[str] = DEFAULT_PARSERS) -> None:
+    def enforce(self, choices: Choices = Choices()) -> None:  # noqa: B008 - frozen
         """Under ``--strict-plugins``, raise InvalidConfig if anything is wrong or contested.
 
         Not part of loading, so that ``plugin list`` can show what is wrong.
@@ -135,7 +140,7 @@ class Host:
         faults += [f"plugin {s.name} is {s.state}: {s.error}" for s in self.statuses if s.broken]
         faults += [
             f"{conflict.kind} {conflict.key} is contested by {', '.join(conflict.losers)}"
-            for conflict in self.conflicts_for(parsers)
+            for conflict in self.conflicts_for(choices)
         ]
         if faults:
             raise InvalidConfig("; ".join(faults))
@@ -170,6 +175,7 @@ class _Loading:
     notice_after: float
     owners: dict[str, Candidate] = field(default_factory=dict)
     infos: dict[str, PluginInfo] = field(default_factory=dict)
+    advice: dict[str, tuple[str, ...]] = field(default_factory=dict)
     meters: dict[str, Meter] = field(default_factory=dict)
     failures: dict[str, list[PluginError]] = field(default_factory=dict)
 
@@ -185,13 +191,14 @@ class _Loading:
         self.failures[name] = []
         self.meters[name] = Meter()
         try:
-            self.infos[name] = load(
+            loaded = load(
                 self.manager,
                 candidate,
                 meter=self.meters[name],
                 module=module,
                 notice_after=self.notice_after,
             )
+            self.infos[name], self.advice[name] = loaded.info, loaded.advice
         except PluginError as error:
             self.report(error)
 
@@ -225,6 +232,7 @@ class _Loading:
                 self.failures[name],
                 provides=tuple(provides[name]),
                 load_ms=self.meters[name].ms,
+                advice=self.advice.get(name, ()),
             )
             for name, candidate in self.owners.items()
         ]
@@ -274,10 +282,11 @@ def _judged(
     *,
     provides: tuple[Provided, ...],
     load_ms: float,
+    advice: tuple[str, ...],
 ) -> PluginStatus:
     """A plugin that was tried: active, or what is wrong with it."""
     if not failures:
-        return _status(candidate, "active", provides=provides, load_ms=load_ms)
+        return _status(candidate, "active", provides=provides, load_ms=load_ms, advice=advice)
     return _status(
         candidate,
         _damage(failures, provides),
@@ -286,6 +295,7 @@ def _judged(
         error="; ".join(failure.reason for failure in failures),
         load_ms=load_ms,
         traceback="\n".join(map(plugin_traceback, failures)),
+        advice=advice,
     )
 
 
@@ -310,6 +320,7 @@ def _status(
     error: str | None = None,
     load_ms: float | None = None,
     traceback: str | None = None,
+    advice: tuple[str, ...] = (),
 ) -> PluginStatus:
     return PluginStatus(
         name=candidate.name,
@@ -322,4 +333,5 @@ def _status(
         error=error,
         load_ms=load_ms,
         traceback=traceback,
+        advice=advice,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
@@ -31,6 +33,20 @@ _HOOKS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A plugin that is part of the manager.
+
+    Attributes:
+        info: what it says about itself.
+        advice: what its author should change, though it works: deprecated hooks and
+            arguments, arguments that are never filled.
+    """
+
+    info: PluginInfo
+    advice: tuple[str, ...] = ()
+
+
 def new_manager() -> pluggy.PluginManager:
     """A manager that knows the hooks and no plugin."""
     manager = pluggy.PluginManager(PROJECT)
@@ -45,7 +61,7 @@ def load(
     meter: Meter,
     module: ModuleType | None = None,
     notice_after: float = NOTICE_AFTER,
-) -> PluginInfo:
+) -> Loaded:
     """Make a candidate part of the manager; raises PluginError and undoes what it did.
 
     ``module`` spares the import, for plugins that are handed over directly.
@@ -59,8 +75,8 @@ def load(
     with guard(name, "describe", distribution=origin, meter=meter):
         info = _described(module)
     with guard(name, "register", distribution=origin, meter=meter):
-        _register(manager, name, module)
-    return info
+        advice = _register(manager, name, module)
+    return Loaded(info, advice)
 
 
 def _imported(path: str) -> ModuleType:
@@ -90,15 +106,19 @@ def _check_api(api: object) -> None:
         raise Incompatible(f"needs plugin API {api}, this is {here}")
 
 
-def _register(manager: pluggy.PluginManager, name: str, module: ModuleType) -> None:
+def _register(manager: pluggy.PluginManager, name: str, module: ModuleType) -> tuple[str, ...]:
     faults = list(_faults(manager, module))
     if faults:
         raise Refused("; ".join(faults))
     with ExitStack() as undo:
         # pluggy 1.6 leaves a refused plugin half registered, its earlier hooks answering
         undo.callback(_withdraw, manager, name, module)
-        manager.register(module, name)
+        # pluggy warns of hooks whose specification says warn_on_impl; users cannot mend that
+        with warnings.catch_warnings(record=True) as deprecations:
+            warnings.simplefilter("always")
+            manager.register(module, name)
         undo.pop_all()
+    return (*(str(warning.message) for warning in deprecations), *_never_filled(manager, module))
 
 
 def _withdraw(manager: pluggy.PluginManager, name: str, module: ModuleType) -> None:
@@ -133,6 +153,14 @@ def _faults(manager: pluggy.PluginManager, module: ModuleType) -> Iterator[str]:
     for hook in sorted(_HOOKS.keys() - marked):
         if inspect.isfunction(getattr(module, hook, None)):
             yield f"{hook} is not marked with @hookimpl"
+
+
+def _never_filled(manager: pluggy.PluginManager, module: ModuleType) -> Iterator[str]:
+    """pluggy passes no argument that has a default, whatever it is called."""
+    for hook, function, _ in _implementations(manager, module):
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.default is not parameter.empty:
+                yield f"{hook}: {parameter.name} has a default, so it is never filled"
 
 
 def _required(function: Any) -> set[str]:  # Any: whatever carries the marker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 from localdb_core.domain.errors import InvalidConfig
 from localdb_core.host.firstparty import install_line, is_first_party, provider_of
@@ -24,6 +24,8 @@ from localdb_core.plugin import (
     Spec,
     ToolSpec,
 )
+
+S = TypeVar("S", bound=Spec)
 
 
 @overload
@@ -62,7 +64,24 @@ def resolve_name(
     raise InvalidConfig(_why_missing(registry, kind, name))
 
 
-def preferred(holders: Sequence[Owned[Spec]]) -> Owned[Spec] | None:
+def source_of_kind(registry: Registry, kind: str) -> Owned[SourceSpec]:
+    """The source that lists rows of a kind; ours when several do and one of them is ours.
+
+    Raises InvalidConfig when nobody does, or several strangers.
+    """
+    holders = [owned for owned in registry.sources if owned.value.kind == kind]
+    chosen = preferred(holders)
+    if chosen is not None:
+        return chosen
+    if holders:
+        ids = " and ".join(owned.full_id for owned in holders)
+        raise InvalidConfig(
+            f"{ids} both read {kind} sources; keep one: plugins.disable: [{holders[-1].plugin}]"
+        )
+    raise InvalidConfig(f"no installed plugin reads {kind} sources")
+
+
+def preferred(holders: Sequence[Owned[S]]) -> Owned[S] | None:
     """Who may have a name that all of these hold: the only one, else the only one of ours."""
     if len(holders) == 1:
         return holders[0]

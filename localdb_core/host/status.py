@@ -40,6 +40,7 @@ class PluginStatus:
         load_ms: CPU time of import, registration and hooks.
         traceback: from the plugin's first frame on, for ``plugin info``.
         location: the folder its distribution was found in.
+        advice: what its author should change, though it works; for ``plugin check``.
     """
 
     name: str
@@ -52,6 +53,7 @@ class PluginStatus:
     load_ms: float | None = None
     traceback: str | None = None
     location: str = ""
+    advice: tuple[str, ...] = ()
 
     @property
     def broken(self) -> bool:

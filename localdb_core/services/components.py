@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from localdb_core.config.model import Config, Embedding
 from localdb_core.config.paths import Paths
+from localdb_core.config.plugins import choices_of
 from localdb_core.domain.errors import InvalidConfig, InvalidRequest
 from localdb_core.domain.ids import policy_document
 from localdb_core.domain.query import NO_RANKER
@@ -18,8 +19,9 @@ from localdb_core.host.firstparty import CORE
 from localdb_core.host.host import Host
 from localdb_core.host.lazy import build
 from localdb_core.host.owned import Owned
-from localdb_core.host.resolve import Chain, parser_chain, resolve_name
+from localdb_core.host.resolve import Chain, parser_chain, resolve_name, source_of_kind
 from localdb_core.plugin import (
+    ChunkerSpec,
     Embedder,
     EmbedderContext,
     EmbedderSpec,
@@ -49,7 +51,7 @@ class Components:
     def host(self) -> Host:
         """The plugins of this process."""
         host = self.load_host()
-        host.enforce(self.config.defaults.indexing.parsers)
+        host.enforce(choices_of(self.config))
         return host
 
     def context(self, plugin: str) -> PluginContext:
@@ -82,6 +84,25 @@ class Components:
             user_wrote=self.config.wrote("defaults.indexing.parsers"),
             auto=self.config.plugins.auto_parsers,
         )
+
+    @cached_property
+    def chunkers(self) -> tuple[Owned[ChunkerSpec], ...]:
+        """Those of plugins that the config lists, then the built-in ones, in the order asked.
+
+        Others are never asked, since the built-in ones claim every kind of block. Raises
+        InvalidConfig for a name nobody has; one that the user keeps out is left out.
+        """
+        listed: dict[str, Owned[ChunkerSpec]] = {}
+        for name in self.config.plugins.chunkers:
+            try:
+                owned = resolve_name(self.host.registry, "chunker", name)
+            except InvalidConfig as error:
+                if not self._left_out(name):
+                    raise InvalidConfig(f"plugins.chunkers: {error.bare}") from error
+            else:
+                listed.setdefault(owned.full_id, owned)
+        built_in = (owned for owned in self.host.registry.chunkers if owned.plugin == CORE)
+        return (*listed.values(), *(o for o in built_in if o.full_id not in listed))
 
     def policy(self) -> Mapping[str, object]:
         """The indexing policy in force."""
@@ -226,8 +247,6 @@ class Components:
 
     def source_kind(self, kind: str) -> tuple[SourceKind, bool]:
         """The component that lists a kind of source, and whether it can observe everything."""
-        for owned in self.host.registry.sources:
-            if owned.value.kind == kind:
-                component: SourceKind = build(owned, self.context(owned.plugin))
-                return component, owned.value.can_observe_all
-        raise InvalidConfig(f"no installed plugin reads {kind} sources")
+        owned = source_of_kind(self.host.registry, kind)
+        component: SourceKind = build(owned, self.context(owned.plugin))
+        return component, owned.value.can_observe_all

@@ -179,7 +179,7 @@ class Indexing:
             chain=chain,
             digest=chain_digest(chain),
             versions={owned.full_id: owned.value.version for owned in registry.parsers},
-            cutting=Cutting(registry.chunkers, presets_with(overrides)),
+            cutting=Cutting(components.chunkers, presets_with(overrides)),
             measure=stored.fingerprint if embeds and stored is not None else None,
             embeds=embeds,
         )
@@ -196,7 +196,7 @@ class Indexing:
     def _chunkers(self) -> tuple[OwnedChunker, ...]:
         return tuple(
             (owned.value, build(owned, self.components.context(owned.plugin)))
-            for owned in self.components.host.registry.chunkers
+            for owned in self.components.chunkers
         )
 
     def _handle(self, store: Store) -> EmbedderHandle | None:

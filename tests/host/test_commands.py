@@ -47,10 +47,13 @@ def test_the_list_names_the_environment_and_the_conflicts(site) -> None:
     site.healthy("dup", distribution="two-dup")
 
     done = site.cli("plugin", "list")
+    told = site.cli("plugin", "conflicts")
 
     assert done.returncode == 0
     assert "looked in " in done.stdout
-    assert "plugin-name dup: none of one-dup, two-dup; plugins.pin: {dup: one-dup}" in done.stdout
+    assert "1 conflict; see: localdb plugin conflicts" in done.stdout
+    assert "plugin-name dup: none of one-dup, two-dup (several distributions" in told.stdout
+    assert "to change it: plugins.pin: {dup: one-dup}" in told.stdout
 
 
 def test_what_a_plugin_says_cannot_steer_the_terminal(site) -> None:

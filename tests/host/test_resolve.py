@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localdb_core.domain.errors import InvalidConfig
-from localdb_core.host.conflicts import find_conflicts, shadowed_parsers
+from localdb_core.host.conflicts import Choices, find_conflicts, shadowed_parsers
 from localdb_core.host.owned import Owned
 from localdb_core.host.registry import Registry
 from localdb_core.host.resolve import claims, parser_chain, resolve_name
@@ -207,15 +207,18 @@ def test_a_second_parser_for_a_format_changes_nothing_until_it_is_listed_first()
     ]
     assert conflicts[0].rule == "listed first in defaults.indexing.parsers"
     assert shadowed_parsers(registry, conflicts) == {"acme/acme-pdf"}
-    assert "list acme/acme-pdf in" in conflicts[0].remedy
+    assert conflicts[0].remedy == "defaults.indexing.parsers: [acme/acme-pdf, pdf]"
 
 
 def test_parsers_that_are_both_listed_are_no_conflict() -> None:
     ours = parser("pdf/pdf", "localdb-pdf", suffixes=(".pdf",))
     registry = Registry(parsers=(parser("acme/acme-pdf", suffixes=(".pdf",)), ours))
 
-    assert find_conflicts(registry, parsers=["acme-pdf", "pdf"]) == ()
-    assert [c.winner for c in find_conflicts(registry, parsers=["acme-pdf"])] == ["acme/acme-pdf"]
+    assert find_conflicts(registry, (), Choices(["acme-pdf", "pdf"])) == ()
+    (conflict,) = find_conflicts(registry, (), Choices(["acme-pdf"]))
+    assert (conflict.winner, conflict.losers) == ("acme/acme-pdf", ("pdf/pdf",))
+    assert conflict.remedy == "defaults.indexing.parsers: [pdf/pdf, acme-pdf]"
+    assert find_conflicts(registry, (), Choices(["acme-pdf"], auto_parsers=False)) == ()
 
 
 def test_a_parser_that_keeps_one_claim_is_not_shadowed() -> None:
@@ -223,7 +226,7 @@ def test_a_parser_that_keeps_one_claim_is_not_shadowed() -> None:
         parsers=(parser("a/a", suffixes=(".x",)), parser("b/b", suffixes=(".x", ".y")))
     )
 
-    conflicts = find_conflicts(registry, parsers=[])
+    conflicts = find_conflicts(registry, (), Choices([]))
 
     assert conflicts[0].rule.startswith("first by full id")
     assert shadowed_parsers(registry, conflicts) == frozenset()
@@ -238,6 +241,7 @@ def test_embedders_and_tools_of_one_name_are_conflicts() -> None:
     fast, search = find_conflicts(registry)
 
     assert (fast.key, fast.winner, fast.losers) == ("fast", None, ("a/fast", "b/fast"))
+    assert fast.remedy == "defaults.indexing.embedding.provider: a/fast"
     assert (search.key, search.winner) == ("core/search", "core/search")
     assert search.losers == ("acme/search",)
     assert search.remedy == "plugins.disable: [acme]"

@@ -41,7 +41,7 @@ def examine(
         written = Plugins() if found.config is None else found.config.plugins
         # What is broken is listed here, and must not keep the rest from being looked at.
         hosts.append(load(replace(select(written), strict=False)))
-        yield from plugins.checks(hosts[0])
+        yield from plugins.checks(hosts[0], found)
 
     checks += collected("plugins", loaded)
     for host in hosts:

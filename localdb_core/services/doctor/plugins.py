@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from localdb_core.config.model import Config
 from localdb_core.config.paths import Paths
+from localdb_core.config.plugins import choices_of
 from localdb_core.domain.errors import InvalidConfig, LocaldbError
 from localdb_core.domain.health import Check
 from localdb_core.domain.ids import StoreId
@@ -23,11 +24,12 @@ _NOT_CHOSEN: Final = Store(StoreId(""), "")
 """A store that leaves its engines to the config."""
 
 
-def checks(host: Host) -> Iterator[Check]:
+def checks(host: Host, found: Setup) -> Iterator[Check]:
     """Each plugin's state, every conflict, and names that no plugin has."""
     for status in host.statuses:
-        yield _state(status)
-    for conflict in host.conflicts:
+        yield state(status)
+    choices = choices_of(found.config or Config())
+    for conflict in host.conflicts_for(choices):
         winner = f"{conflict.winner} before" if conflict.winner else "none of"
         yield Check.warn(
             f"{conflict.kind} {conflict.key}",
@@ -39,7 +41,8 @@ def checks(host: Host) -> Iterator[Check]:
         yield Check.warn("plugin names", message or remedy, remedy if message else "")
 
 
-def _state(status: PluginStatus) -> Check:
+def state(status: PluginStatus) -> Check:
+    """What became of a plugin."""
     name = f"plugin {status.name}"
     version = f"{status.distribution} {status.version}".strip()
     if status.broken:
@@ -57,12 +60,15 @@ def _state(status: PluginStatus) -> Check:
     return Check.ok(name, f"{version} is {status.state}")
 
 
-def settings_checks(host: Host, found: Setup) -> Iterator[Check]:
-    """Each section of ``plugins.config``, judged by its plugin's own model."""
+def settings_checks(host: Host, found: Setup, only: Collection[str] = ()) -> Iterator[Check]:
+    """Each section of ``plugins.config``, judged by its plugin's own model.
+
+    Of ``only`` these plugins, unless it is empty.
+    """
     if found.config is None:
         return
     sections = found.config.plugins.config
-    for plugin in host.infos:
+    for plugin in only or host.infos:
         try:
             host.settings(plugin, sections.get(plugin))
         except LocaldbError as error:
@@ -126,11 +132,16 @@ def _embedder(components: Components, config: Config) -> Check:
     return Check.ok("embedder", f"{owned.full_id} with model {wanted.model}")
 
 
-def own_checks(host: Host, found: Setup) -> Iterator[Check]:
-    """What plugins check themselves; those with wrong settings are not asked."""
+def own_checks(host: Host, found: Setup, only: Collection[str] = ()) -> Iterator[Check]:
+    """What plugins check themselves; those with wrong settings are not asked.
+
+    ``only`` these plugins, unless it is empty.
+    """
     if found.config is None or found.paths is None:
         return
     for checker in host.checkers:
+        if only and checker.plugin not in only:
+            continue
         context = _context(host, checker.plugin, found.config, found.paths)
         if context is not None:
             yield from checker.run(context)
