@@ -90,6 +90,7 @@ class _Folder:
     path: str  # canonical
     relative: str  # as the user sees it, "" or ending in "/"
     above: frozenset[_Identity]
+    is_link: bool = False
 
 
 @dataclass(slots=True)
@@ -99,6 +100,7 @@ class _Walk:
     wants: Callable[[str, str], bool]
     _items: dict[str, Item] = field(default_factory=dict)
     _problems: dict[str, Problem] = field(default_factory=dict)
+    _hidden: dict[str, Problem] = field(default_factory=dict)
     _visits: dict[_Identity, int] = field(default_factory=dict)
     _reason: str = ""
 
@@ -107,8 +109,8 @@ class _Walk:
         folders, linked = [_Folder(self.root, "", frozenset())], list[_Folder]()
         while folders or linked:
             folder = folders.pop() if folders else linked.pop(0)
-            for child, is_link in self._folder(folder):
-                (linked if is_link else folders).append(child)
+            for child in self._folder(folder):
+                (linked if child.is_link else folders).append(child)
 
     def look_at(self, names: tuple[str, ...]) -> None:
         """Only these files, relative to the root."""
@@ -133,9 +135,10 @@ class _Walk:
             problems=sorted(problems, key=lambda problem: problem.uri),
             complete=not self._reason,
             reason=self._reason,
+            hidden=sorted(self._hidden.values(), key=lambda folder: folder.uri),
         )
 
-    def _folder(self, folder: _Folder) -> Iterator[tuple[_Folder, bool]]:
+    def _folder(self, folder: _Folder) -> Iterator[_Folder]:
         try:
             status = os.stat(folder.path)
             identity = (status.st_dev, status.st_ino)
@@ -149,6 +152,8 @@ class _Walk:
             # L-INV-05: nobody may conclude anything from what was not seen.
             self._incomplete(folder, error)
             return
+        if folder.is_link and not entries:  # as the root of a source would be (L-ING-53)
+            self._hide(folder.path, f"the folder behind the link {folder.relative} is empty now")
         above = folder.above | {identity}
         for entry in entries:
             relative = folder.relative + entry.name
@@ -157,9 +162,24 @@ class _Walk:
             is_link = entry.is_symlink()
             if _is_folder(entry):
                 path = os.path.realpath(entry.path) if is_link else entry.path
-                yield _Folder(path, relative + "/", above), is_link
-            elif self.wants(relative, entry.name):
+                yield _Folder(path, relative + "/", above, is_link)
+                continue
+            if is_link:
+                self._follow(entry.path, relative)
+            if self.wants(relative, entry.name):
                 self._file(entry.path, entry.name, is_link=is_link)
+
+    def _follow(self, path: str, relative: str) -> None:
+        """A link that leads nowhere now may have led to a folder, on a disk that is away."""
+        try:
+            os.stat(path)
+        except OSError as error:
+            reason = f"the link {relative} leads nowhere now ({error.strerror}); mend or remove it"
+            self._hide(os.path.realpath(path), reason)
+
+    def _hide(self, path: str, reason: str) -> None:
+        uri = file_uri(Path(path))
+        self._hidden.setdefault(uri, Problem(uri, reason))
 
     def _incomplete(self, folder: _Folder, error: OSError) -> None:
         if not folder.relative:

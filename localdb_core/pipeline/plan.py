@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Final
@@ -281,13 +281,22 @@ def sweep(
         return Sweep()
     readable = [u for u in missing if mine[u].parser is None or mine[u].parser in versions]
     unread = tuple(uri for uri in missing if uri not in set(readable))
-    if not listing.complete:  # L-ING-52: absence is not proof
-        reason = listing.reason or "the source could not be listed completely"
-        return Sweep(tuple(readable), reason if readable else None, unread)
+    if doubt := _doubt(listing, readable):
+        return Sweep(tuple(readable), doubt, unread)
     gone = tuple(uri for uri in readable if not offered(uri))
     if gone and len(missing) == len(mine):  # L-ING-53
         return Sweep(gone, ZERO_SEEN, unread)
     return Sweep(gone, None, unread)
+
+
+def _doubt(listing: Listing, missing: Sequence[str]) -> str | None:
+    """Why these are perhaps not gone: absence is no proof where nobody looked (L-ING-52)."""
+    if missing and not listing.complete:
+        return listing.reason or "the source could not be listed completely"
+    for folder in listing.hidden:
+        if any(uri.startswith(f"{folder.uri}/") for uri in missing):
+            return folder.reason
+    return None
 
 
 ZERO_SEEN: Final = "none of its documents was seen"

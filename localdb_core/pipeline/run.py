@@ -250,13 +250,14 @@ class StoreRun:
         if result.outcome is Outcome.ERROR and _vanished(source):
             raise SourceFailed("it vanished during the run; nothing was removed")
         stats.docs_seen += 1
-        chunks = 0
+        chunks, reason = 0, result.reason
         if result.document is not None:
             self._take(result.document)
             chunks = len(result.document.chunks)
         elif result.emptied and self._delete and result.item.uri in self._confirmed:
             self._session.commit([], remove_uris=[result.item.uri])
             stats.docs_deleted += 1
+            reason = ""  # which says that it is kept
         elif result.outcome is Outcome.SKIPPED:
             stats.docs_skipped += 1
             self._touch(source, result)
@@ -264,8 +265,8 @@ class StoreRun:
             stats.unsupported_format_count += 1
         else:
             stats.error_count += 1
-        if result.reason:
-            log.warning("%s: %s", display(result.item.uri), result.reason)
+        if reason:
+            log.warning("%s: %s", display(result.item.uri), reason)
         self._on_event(DocumentFinished(result.item.uri, result.outcome, chunks))
 
     def _touch(self, source: Source, result: Result) -> None:

@@ -111,7 +111,11 @@ class Survey:
             except (LocaldbError, SourceFailed):
                 self._offers[source_id] = _Offer(frozenset(), complete=False)
         offer = self._offers[source_id]
-        return uri in offer.uris or (not offer.complete and _may_hold(source, uri))
+        return (
+            uri in offer.uris
+            or uri.startswith(offer.hidden)
+            or (not offer.complete and _may_hold(source, uri))
+        )
 
     def _is_offered_beside(self, source: Source, uri: str) -> bool:
         # Of one kind only: an address is never a file, and listing a site may cost minutes.
@@ -126,11 +130,13 @@ class Survey:
 class _Offer:
     uris: frozenset[str]
     complete: bool
+    hidden: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, listing: Listing) -> _Offer:
         uris = [item.uri for item in listing.items] + [p.uri for p in listing.problems]
-        return cls(frozenset(uris), listing.complete)
+        hidden = tuple(f"{folder.uri}/" for folder in listing.hidden)
+        return cls(frozenset(uris), listing.complete, hidden)
 
 
 def _may_hold(source: Source, uri: str) -> bool:

@@ -213,13 +213,16 @@ class Listing:
     """What a source found.
 
     ``complete`` is False when something could not be looked at; then nobody may
-    conclude that a missing item is gone (L-ING-52), and ``reason`` says why.
+    conclude that a missing item is gone (L-ING-52), and ``reason`` says why. ``hidden``
+    are folders that cannot be looked into now, though the rest of the source can: as
+    long as a missing document lies below one of them, nothing is concluded either.
     """
 
     items: list[Item] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     complete: bool = True
     reason: str = ""
+    hidden: list[Problem] = field(default_factory=list)
 
 
 class SourceKind(Protocol):

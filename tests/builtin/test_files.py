@@ -256,6 +256,29 @@ def test_a_linked_file_is_listed_once_under_its_real_path(tmp_path: Path) -> Non
     assert found.problems[0].uri.endswith("/nowhere.md")
 
 
+@pytest.mark.req("L-INV-05", "L-ING-52")
+def test_a_linked_folder_that_is_away_is_told_of_and_hides_nothing_else(tmp_path: Path) -> None:
+    fill(tmp_path, "notes/a.md", "disk/b.md", "empty/c.md", "gone/d.md")
+    for name in ("disk", "empty", "gone"):
+        (tmp_path / "notes" / name).symlink_to(tmp_path / name)
+    (tmp_path / "notes" / "loop").symlink_to("loop")
+    before = listing(tmp_path / "notes")
+    (tmp_path / "empty" / "c.md").unlink()  # such as the folder of a disk that is not mounted
+    (tmp_path / "gone").rename(tmp_path / "elsewhere")
+
+    after = listing(tmp_path / "notes")
+
+    assert len(before.items) == 4
+    assert names(after, tmp_path) == ["disk/b.md", "notes/a.md"]
+    assert after.complete
+    assert {Path(folder.uri).name: folder.reason for folder in after.hidden} == {
+        "empty": "the folder behind the link empty/ is empty now",
+        "gone": "the link gone leads nowhere now (No such file or directory); mend or remove it",
+        "loop": "the link loop leads nowhere now (Too many levels of symbolic links); "
+        "mend or remove it",
+    }
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_pipes_are_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")

@@ -27,3 +27,18 @@ def test_force_lists_what_would_go_and_asks(here):
     assert "1 deleted" in agreed.out
     assert here("document", "list", ALONE).out == ""
     assert here("index", "--delete", "--force", ALONE).status == 0  # nothing to ask about
+
+
+@pytest.mark.req("L-BYD-14")
+def test_an_emptied_file_that_was_agreed_to_go_is_not_said_to_stay(here):
+    notes = here.home / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("Herons fish.\n")
+    here("add", notes, ALONE)
+    (notes / "a.md").write_text("")
+
+    agreed = here("index", "--delete", "--force", ALONE, typed="y\n")
+
+    assert "1 deleted" in agreed.out
+    assert "its last version is kept" not in agreed.err.partition("Forget")[2]
+    assert here("document", "list", ALONE).out == ""

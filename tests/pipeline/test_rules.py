@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import random
 import sys
@@ -684,6 +685,37 @@ def test_the_plan_tells_what_is_kept_and_why(home: Home) -> None:
         assert plan["a.md"] == ("skip", f"kept: root unavailable: {home.documents}")
         index(app, delete=True)
         assert names(app) == {"a.md", "b.x", "c.md"}
+
+
+@pytest.mark.req("L-INV-05")
+@pytest.mark.req("L-ING-52")
+@pytest.mark.req("L-ING-54")
+@pytest.mark.parametrize("away", ["unmounted", "renamed"])
+def test_documents_behind_a_link_stay_while_its_folder_is_away(
+    home: Home, away: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("localdb"), "propagate", True)
+    disk = home.folder / "disk"
+    disk.mkdir()
+    (disk / "far.md").write_text("Storks stand.\n")
+    home.write("near.md", "Herons fish.\n")
+    gone = home.write("gone.md", "Reeds grow.\n")
+    (home.documents / "disk").symlink_to(disk)
+    with home.open() as app:
+        index(app)
+        gone.unlink()
+        disk.rename(home.folder / "shelf")
+        if away == "unmounted":
+            disk.mkdir()
+
+        assert planned(app, delete=True)["far.md"][0] == "skip"
+        assert index(app, delete=True).docs_deleted == 0
+        assert names(app) == {"near.md", "far.md", "gone.md"}
+        assert "2 documents kept" in caplog.text
+
+        (home.documents / "disk").unlink()  # now it is known that nothing is there
+        assert index(app, delete=True).docs_deleted == 2
+        assert names(app) == {"near.md"}
 
 
 def test_the_plan_says_what_it_cannot_look_at_and_goes_on(home: Home) -> None:
