@@ -14,7 +14,7 @@ from localdb_core.cli.state import State, daemon_named, pass_state
 from localdb_core.config.document import read_text
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
-from localdb_core.config.paths import Paths, find_config
+from localdb_core.config.paths import Paths, find_config, is_written
 from localdb_core.config.scaffold import SCHEMA_NAME, write_schema
 from localdb_core.domain.errors import LocaldbError, StoreNotFound
 from localdb_core.domain.reports import EngineState
@@ -41,7 +41,7 @@ def init(state: State, *, download_model: bool) -> None:
     from localdb_core.app import prepare  # every service
 
     path = find_config(state.config_path)
-    if path.exists():  # a broken file is reported and left alone (L-CFG-21)
+    if is_written(path):  # a broken file is reported and left alone (L-CFG-21)
         Paths.of(path, load_config(path)).check_layout()
     done = _Done()
     if not daemon_named():

@@ -88,10 +88,10 @@ class State:
         """The config; the default one before the first run."""
         from localdb_core.config.load import load_config
         from localdb_core.config.model import Config
-        from localdb_core.config.paths import find_config
+        from localdb_core.config.paths import find_config, is_written
 
         path = find_config(self.config_path)
-        return load_config(path) if path.exists() else Config()
+        return load_config(path) if is_written(path) else Config()
 
     def enforce(self) -> None:
         """Load the plugins and refuse broken ones, if ``--strict-plugins`` asks for it.

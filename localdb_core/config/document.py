@@ -25,6 +25,8 @@ def read_text(path: Path) -> str:
     try:
         raw = read_small_file(path, limit=SIZE_LIMIT)
     except FileNotFoundError:
+        if path.is_symlink():
+            raise InvalidConfig(f"{path} is a link that leads nowhere; mend or remove it") from None
         raise InvalidConfig(f"there is no file {path}; make one with: localdb init") from None
     except OSError as error:
         raise InvalidConfig(f"cannot read {path}: {error.strerror or error}") from error

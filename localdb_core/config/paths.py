@@ -63,7 +63,7 @@ class Paths:
     def check_layout(self) -> None:
         """Refuse a data folder of a release before 0.1. Raises InvalidConfig."""
         for name in _OLD_LAYOUT:
-            if (self.data / name).exists():
+            if os.path.lexists(self.data / name):
                 raise InvalidConfig(
                     f"{self.data} was made by a release before 0.1 (it holds {name}); "
                     "move it away, or set paths.data to another folder"
@@ -107,11 +107,26 @@ def find_config(explicit: Path | None, environ: Mapping[str, str] | None = None)
     environ = os.environ if environ is None else environ
     if explicit is not None:
         path = _expand(str(explicit)).absolute()
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise InvalidConfig(f"the folder of {path} does not exist; make it first")
         return path
     named = environ.get(CONFIG_VARIABLE, "")
     return _expand(named).absolute() if named else usual_folders().config_file
+
+
+def is_written(path: Path) -> bool:
+    """Whether there is a config, be it one that cannot be read; only then it is made.
+
+    Acting by the defaults because a config is out of reach would be to act on other data.
+    Raises InvalidConfig when it cannot be known.
+    """
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise InvalidConfig(f"cannot look for {path}: {error.strerror or error}") from error
+    return True
 
 
 def _dirs(platform: str) -> PlatformDirsABC:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from localdb_core.config.document import SIZE_LIMIT
-from localdb_core.config.paths import Paths
+from localdb_core.config.paths import Paths, is_written
 from localdb_core.domain.errors import StorageUnavailable
 from localdb_core.domain.smallfile import read_small_file
 
@@ -109,9 +109,10 @@ def write_config(path: Path, *, installed: Installed = is_installed) -> bool:
     into place, so nobody ever reads half a file (L-CFG-22).
 
     Raises:
+        InvalidConfig: it cannot be known whether something is there.
         StorageUnavailable: the folder cannot be made or written.
     """
-    if os.path.lexists(path):
+    if is_written(path):
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from typing import Self
 
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
-from localdb_core.config.paths import Paths, find_config
+from localdb_core.config.paths import Paths, find_config, is_written
 from localdb_core.domain.databases import FileState, Inspection, MigrationReport, VacuumReport
 from localdb_core.domain.errors import InternalError, InvalidRequest, PluginError
 from localdb_core.host.host import Host
@@ -79,7 +79,7 @@ class Databases:
         Raises InvalidConfig.
         """
         path = find_config(config_path, os.environ)
-        config = load_config(path) if path.exists() else Config()
+        config = load_config(path) if is_written(path) else Config()
         return cls(Paths.of(path, config), load_host)
 
     def catalog(self) -> Database:

@@ -137,7 +137,7 @@ def test_a_missing_file_a_folder_a_pipe_and_a_device_are_refused_at_once(tmp_pat
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name, said in [
         ("none.yaml", "localdb init"),
-        ("dangling", "localdb init"),
+        ("dangling", "is a link that leads nowhere; mend or remove it"),
         ("", "it is a folder"),
         ("pipe", "it is a pipe or a device"),
         ("/dev/zero", "it is a pipe or a device"),

@@ -7,7 +7,7 @@ from platformdirs import windows
 
 from localdb_core.config.load import parse_config
 from localdb_core.config.model import Config
-from localdb_core.config.paths import Paths, find_config, usual_folders
+from localdb_core.config.paths import Paths, find_config, is_written, usual_folders
 from localdb_core.domain.errors import InvalidConfig
 
 
@@ -124,3 +124,30 @@ def test_a_data_folder_of_an_old_release_is_refused(home, leftover):
 
     with pytest.raises(InvalidConfig, match=leftover):
         paths.check_layout()
+
+
+@pytest.mark.req("L-CFG-12")
+@pytest.mark.parametrize("name", ["a" * 300, f"{'a' * 300}/config.yaml"], ids=["file", "folder"])
+def test_a_name_that_no_file_can_have_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("LOCALDB_CONFIG", str(tmp_path / name))
+
+    with pytest.raises(InvalidConfig, match="File name too long"):
+        is_written(find_config(None))
+
+
+@pytest.mark.req("L-CFG-20", "L-CFG-21")
+def test_only_a_place_where_nothing_is_has_no_config(tmp_path):
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+
+    there = {name: is_written(tmp_path / name) for name in ("dangling", "loop", "file", "none")}
+
+    assert there == {"dangling": True, "loop": True, "file": True, "none": False}
+    assert not is_written(tmp_path / "file" / "config.yaml")
+
+
+def test_a_data_folder_that_no_folder_can_be_is_no_old_layout(tmp_path):
+    config = parse_config(f"version: 1\npaths: {{data: {'a' * 300}}}")
+
+    Paths.of(tmp_path / "config.yaml", config).check_layout()

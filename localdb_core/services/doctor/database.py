@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,7 +26,7 @@ def checks(found: Setup) -> Iterator[Check]:
     if found.paths is None:
         return
     path = found.paths.database
-    if not path.exists() or path.stat().st_size == 0:
+    if not os.path.exists(path) or path.stat().st_size == 0:
         yield Check.ok("database", f"{path} is not there yet; the first command makes it")
         return
     try:

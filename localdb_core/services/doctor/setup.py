@@ -12,7 +12,7 @@ from typing import Final
 
 from localdb_core.config.load import load_config
 from localdb_core.config.model import Config
-from localdb_core.config.paths import Paths, find_config
+from localdb_core.config.paths import Paths, find_config, is_written
 from localdb_core.domain.errors import InvalidConfig
 from localdb_core.domain.health import Check
 from localdb_core.services.doctor.collect import of_error
@@ -33,7 +33,7 @@ class Setup:
 def config_checks(found: Setup, config_path: Path | None) -> Iterator[Check]:
     """Whether the config can be used; fills ``found``."""
     path = find_config(config_path)
-    if not os.path.lexists(path):
+    if not is_written(path):
         found.config = Config()
         found.paths = Paths.of(path, found.config)
         yield Check.ok("config", f"{path} is not there yet; the defaults hold")
@@ -85,7 +85,7 @@ def folder_checks(found: Setup) -> Iterator[Check]:
 def _folder(name: str, folder: Path) -> Check:
     remedy = f"make {folder} a folder that you may write, or set another in the config"
     existing = _existing(folder)
-    if not existing.is_dir():
+    if not os.path.isdir(existing):
         return Check.fail(name, f"{existing} is not a folder", remedy)
     if not os.access(existing, os.W_OK | os.X_OK):
         return Check.fail(name, f"{existing} cannot be written", remedy)

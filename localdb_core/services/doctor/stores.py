@@ -37,7 +37,7 @@ _SAID: Final = {
 
 def checks(host: Host, found: Setup) -> Iterator[Check]:
     """Nothing when there is no database, or none that can be read."""
-    if found.config is None or found.paths is None or not found.paths.database.exists():
+    if found.config is None or found.paths is None or not os.path.exists(found.paths.database):
         return
     components = Components(found.config, found.paths, lambda: host)
     with closing(Catalog(found.paths.data, readonly=True)) as catalog:
