@@ -9,7 +9,7 @@ from localdb_core.domain.store import Store
 from localdb_core.plugin import Index, LegQuery, Scored
 from localdb_core.storage.engines import Engine, Engines
 from localdb_core.storage.reconcile import needs_mending
-from localdb_core.storage.seal import folder_seal
+from localdb_core.storage.seal import Look, look
 
 
 class IndexUnusable(LookupError):
@@ -19,15 +19,15 @@ class IndexUnusable(LookupError):
 @dataclass(slots=True)
 class _Opened:
     generation: int
-    seal: str
+    look: Look
     index: Index
 
-    def stands_for(self, generation: int, seal: str) -> bool:
+    def stands_for(self, generation: int, look: Look) -> bool:
         """Whether the catalog and the files on disk are still those it was opened for.
 
         An engine that maps its files dies with the process when one of them shrinks.
         """
-        return (self.generation, self.seal) == (generation, seal)
+        return (self.generation, self.look) == (generation, look)
 
 
 class IndexReaders:
@@ -64,8 +64,8 @@ class IndexReaders:
         with self._lock:
             generation, dirty = self._engines.catalog.ledger.generation(store.id)
             opened = self._opened.get(key)
-            seal = folder_seal(engine.folder(self._engines.catalog.data_dir, store.id))
-            if opened is not None and not dirty and opened.stands_for(generation, seal):
+            now = look(engine.folder(self._engines.catalog.data_dir, store.id))
+            if opened is not None and not dirty and opened.stands_for(generation, now):
                 return opened.index
             reason = needs_mending(self._engines, store, engine.leg)
             if reason is not None:
@@ -74,7 +74,7 @@ class IndexReaders:
                 del self._opened[key]
                 opened.index.close()
             index = self._open(store, engine)
-            self._opened[key] = _Opened(generation, seal, index)
+            self._opened[key] = _Opened(generation, now, index)
             return index
 
     def _open(self, store: Store, engine: Engine) -> Index:

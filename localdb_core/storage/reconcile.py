@@ -31,7 +31,7 @@ from localdb_core.storage.connections import is_disk_full
 from localdb_core.storage.engines import Engine, Engines, LegName
 from localdb_core.storage.entries import keyword_text, stored_entries
 from localdb_core.storage.ledger import IndexState
-from localdb_core.storage.seal import folder_seal
+from localdb_core.storage.seal import holds, seal
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,8 @@ class Verdict:
 def needs_mending(engines: Engines, store: Store, leg: LegName) -> str | None:
     """Why the index of a leg is not known to equal the catalog; None when it does.
 
-    Costs two look-ups and a listing of the folder; opens nothing.
+    Costs two look-ups and a listing of the folder, and reads only files that were touched
+    since; opens nothing.
     """
     engine = engines.engine(store, leg)
     catalog = engines.catalog
@@ -76,9 +77,20 @@ def needs_mending(engines: Engines, store: Store, leg: LegName) -> str | None:
     folder = engine.folder(catalog.data_dir, store.id)
     if not folder.exists():
         return "is missing"
-    if state.seal and folder_seal(folder) != state.seal:
+    if not holds(folder, state.seal):
         return "has changed on disk"
     return None
+
+
+def _spoilt(engines: Engines, store: Store, engine: Engine, state: IndexState) -> bool:
+    """Whether files of an index at rest are not those that were written.
+
+    No probing vouches for such an index: it may answer, and wrongly. One that an
+    interrupted run left is another matter; its files were being written.
+    """
+    _, dirty = engines.catalog.ledger.generation(store.id)
+    folder = engine.folder(engines.catalog.data_dir, store.id)
+    return not dirty and folder.exists() and not holds(folder, state.seal)
 
 
 def _expected(engines: Engines, store: Store, leg: LegName) -> bool:
@@ -103,7 +115,12 @@ def mend(
     state = engines.catalog.ledger.state(store.id, leg, engine.full_id)
     started = time.monotonic()
     try:
-        verdict = Verdict(broken=reason) if state is None else check(engines, store, engine)
+        if state is None:
+            verdict = Verdict(broken=reason)
+        elif _spoilt(engines, store, engine, state):
+            verdict = Verdict(broken="its files are not those that were written")
+        else:
+            verdict = check(engines, store, engine)
         if verdict.broken is not None:
             entries = refill(engines, store, engine, language=language)
             done = f"rebuilt from the catalog ({entries} entries)"
@@ -152,7 +169,7 @@ def state_of(engines: Engines, store: Store, engine: Engine, *, language: str | 
         generation=0,  # the ledger fills it in
         language=language,
         fingerprint=None if embedder is None else embedder.fingerprint,
-        seal=folder_seal(engine.folder(engines.catalog.data_dir, store.id)),
+        seal=seal(engine.folder(engines.catalog.data_dir, store.id)),
     )
 
 

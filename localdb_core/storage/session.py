@@ -42,7 +42,7 @@ from localdb_core.storage.resources import (
     insert_document,
     rids_of_uri,
 )
-from localdb_core.storage.seal import folder_seal
+from localdb_core.storage.seal import seal
 from localdb_core.storage.vectors import shape_of
 
 if TYPE_CHECKING:
@@ -288,13 +288,16 @@ class WriteSession:
                     index.delete(pending)
                     index.flush()
                 engine = self._open[leg][0]
-                folder = engine.folder(self._catalog.data_dir, self.store.id)
+                before = self._current_state(leg)
                 states[leg] = IndexState(
                     engine=engine.full_id,
                     generation=0,  # the ledger fills it in
                     language=self._language_of(leg, engine),
                     fingerprint=self._fingerprint(leg),
-                    seal=folder_seal(folder),
+                    seal=seal(
+                        engine.folder(self._catalog.data_dir, self.store.id),
+                        before="" if before is None else before.seal,
+                    ),
                 )
         self._catalog.ledger.settle(self.store.id, states, clean=True)
 

@@ -60,6 +60,7 @@ class IndexContract:
         """What the index is built with; override to add a config."""
         return IndexContext(
             plugin="contract",
+            cache_dir=folder.with_name(f"{folder.name}-cache"),
             folder=folder,
             store_id=hashlib.blake2b(str(folder).encode(), digest_size=13).hexdigest(),
             card=FakeEmbedder().card if self.dense else None,
@@ -188,6 +189,20 @@ class IndexContract:
             with closing(self.build(reading)) as reader:
                 assert ids_of(reader.query(self.question("quartz")))[0] == "b"
                 assert reader.count() == 2
+
+    def test_a_reader_leaves_every_file_as_it_was(self, tmp_path: Path) -> None:
+        self.filled(tmp_path, {"a": "zebra", "b": "quartz"}).close()
+        context = self.context(tmp_path)
+        before = _contents(context.folder)
+
+        with closing(self.build(replace(context, readonly=True))) as reader:
+            reader.count()
+            list(reader.ids())
+            reader.query(self.question("zebra"))
+            during = _contents(context.folder)
+
+        assert during == before
+        assert _contents(context.folder) == before
 
     def test_a_reader_of_a_missing_index_says_so_and_makes_nothing(self, tmp_path: Path) -> None:
         context = replace(self.context(tmp_path / "missing"), readonly=True)
@@ -339,3 +354,8 @@ class DenseIndexContract(IndexContract):
 def ids_of(hits: Sequence[Scored]) -> list[str]:
     """The chunk ids of an answer, in its order."""
     return [hit.chunk_id for hit in hits]
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,10 +53,16 @@ class ChromaIndex:
                 raise _missing(context.folder)
             context.folder.mkdir(parents=True, exist_ok=True)
         from localdb_chroma.database import Database, failures_named
+        from localdb_chroma.view import View
 
         self._named = failures_named
-        with self._named(self._folder):
-            self._database = Database(context.folder)
+        self._view: View | None = None
+        with self._named(self._folder), ExitStack() as undo:
+            if context.readonly:
+                self._view = View(context.folder, context.cache_dir / "readers")
+                undo.callback(self._view.close)
+            self._database = Database(context.folder if self._view is None else self._view.path)
+            undo.pop_all()
         try:
             with self._named(self._folder):
                 self._dimension = _prepare(self._database, context)
@@ -139,6 +145,8 @@ class ChromaIndex:
         """Release the files. May be called twice."""
         with self._lock:
             self._database.close()
+            if self._view is not None:
+                self._view.close()
 
     @property
     def _waiting_file(self) -> Path:
