@@ -24,7 +24,7 @@ def sections(page):
     return set(re.findall(r"^##+ (.+)$", (REFERENCE / page).read_text(), flags=re.MULTILINE))
 
 
-@pytest.mark.parametrize(("name", "text"), pages.pages().items(), ids=str)
+@pytest.mark.parametrize(("name", "text"), pages.pages().items(), ids=list(pages.pages()))
 def test_a_committed_page_is_the_generated_one_byte_for_byte(name, text):
     path = REFERENCE / name
 
