@@ -17,6 +17,7 @@ from localdb_core.domain.errors import InvalidRequest, SourceNotFound
 from localdb_core.domain.store import Source, Store
 
 KINDS: Final = ("path", "url", "feed")
+"""Kinds with rules of their own; plugins may bring others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def wanted(
             )
         if refresh and used == "path":
             raise click.UsageError("--refresh is for url and feed sources, not for a path")
-        if used != "path" and not _is_web(location):
+        if used in ("url", "feed") and not _is_web(location):
             raise click.UsageError(f"a {used} source begins with http:// or https://: {location}")
         settings: dict[str, Any] = {}  # Any: JSON values
         if used == "feed":
@@ -67,6 +68,17 @@ def wanted(
             }
         rows.append(Wanted(location, used, preset, refresh or None, settings))
     return rows
+
+
+def check_kinds(state: State, rows: Sequence[Wanted]) -> None:
+    """Refuse a kind that is neither localdb's own nor an installed plugin's."""
+    foreign = {row.kind for row in rows} - {*KINDS}
+    if not foreign:
+        return
+    offered = {owned.value.kind for owned in state.host().registry.sources}
+    for kind in sorted(foreign - offered):
+        known = ", ".join(sorted({*KINDS, *offered}))
+        raise click.UsageError(f"no installed plugin lists {kind} sources; --kind takes {known}")
 
 
 def row(store: Store, source: Source) -> dict[str, Any]:  # Any: JSON values

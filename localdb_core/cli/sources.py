@@ -29,7 +29,8 @@ def _add_options(function: Callable[..., None]) -> Callable[..., None]:
     for decorate in reversed(
         (
             click.argument("locations", metavar="ARG...", nargs=-1, required=True),
-            click.option("--kind", type=click.Choice(sourceargs.KINDS), help="Not to be guessed."),
+            click.option("--kind", metavar="KIND",
+                         help="path, url, feed, or one that a plugin brings; else guessed."),
             click.option("--refresh", metavar="DURATION", help="Fetch again after, as in 24h."),
             click.option("--preset", default="prose", show_default=True,
                          type=click.Choice(["prose", "code", "messages"]),
@@ -69,6 +70,7 @@ def add(state: State, **options: Any) -> None:  # Any: click's values
 
 def _add(state: State, command: str, wanted: list[sourceargs.Wanted]) -> None:
     """Register everything first, so that a typing error shows before hours of indexing."""
+    sourceargs.check_kinds(state, wanted)
     stores = scope.resolve(state, command)
     batch = Batch(state, expected=len(wanted) * len(stores))
     added: list[_Added] = []

@@ -93,7 +93,8 @@ class Sources:
         """Register a source; nothing is indexed yet.
 
         A file beside others that were added one by one joins their source, because a
-        store has one source per folder (L-DOM-11).
+        store has one source per folder (L-DOM-11). A kind that a plugin brings gets an
+        address as ``url`` and anything else, made absolute, as ``root``.
 
         Raises InvalidRequest for a path that does not exist, an unknown preset, a
         ``refresh`` that is no duration, or a place the store already has.
@@ -101,7 +102,7 @@ class Sources:
         check_preset(preset)
         parse_duration(refresh or "")
         kind = kind or "path"
-        root, include, typed = _root_of(location) if kind == "path" else (None, (), None)
+        root, include, typed = _root_of(location) if kind == "path" else _place_of(location, kind)
         known = None if root is None else self._same_root(store, root)
         if known is not None:
             return self._joined(known, include)
@@ -110,7 +111,7 @@ class Sources:
             store_id=StoreId(store.id),
             kind=kind,
             root=root,
-            url=None if kind == "path" else location,
+            url=location if root is None else None,
             include=include,
             preset=preset,
             refresh=refresh,
@@ -152,13 +153,28 @@ def _root_of(location: str) -> tuple[str, tuple[str, ...], str | None]:
     """
     typed, include = _looked_up(location)
     root = _absolute(typed)
-    try:
-        root.encode()
-    except UnicodeEncodeError as error:
+    if not _is_utf8(root):
         raise InvalidRequest(
             f"the folder {root!r} has a name that is not UTF-8; rename it, or add the one above it"
-        ) from error
+        )
     return root, include, None if os.path.isabs(typed) else typed
+
+
+def _place_of(location: str, kind: str) -> tuple[str | None, tuple[str, ...], str | None]:
+    """The same for other kinds: an address has no root; what a plugin takes need not exist."""
+    if not location or "\0" in location or not _is_utf8(location):
+        raise InvalidRequest(f"{location!r} is no place where a {kind} source can be")
+    if kind in ("url", "feed") or "://" in location:
+        return None, (), None
+    return _absolute(location), (), None if os.path.isabs(location) else location
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _absolute(typed: str) -> str:

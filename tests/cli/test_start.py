@@ -81,6 +81,7 @@ def test_every_command_says_how_it_is_used_with_an_example(localdb, command):
         (["add", "--no-fetch-full-content", "--kind", "url", "http://x"], "--kind feed"),
         (["add", "--refresh", "1h", "."], "--refresh"),
         (["add", "--kind", "url", "notes"], "http://"),
+        (["add", "--kind", "mail", "x"], "no installed plugin lists mail sources; --kind takes"),
         (["add", "--kind", "feed", "ftp://x"], "http://"),
         (["source", "add", "--max-entries", "3", "http://x"], "--kind feed"),
         (["source", "add", "--kind", "path", "--refresh", "1h", "http://x"], "--refresh"),

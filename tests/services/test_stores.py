@@ -349,3 +349,27 @@ def test_files_of_one_folder_share_a_source(tmp_path: Path) -> None:
         assert app.stores.stats(store).document_count == 2
         with pytest.raises(InvalidRequest, match="remove it first"):
             app.sources.add(store, str(tmp_path))
+
+
+# --- Sources of a kind that a plugin brings ---
+
+
+def test_a_place_of_another_kind_is_kept_as_an_address_or_as_an_absolute_path(
+    app: LocalDB, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes.parent)
+    store = app.stores.resolve("default")
+
+    address = app.sources.add(store, "imap://example.org/inbox", kind="mail")
+    there = app.sources.add(store, "notes", kind="mail")
+    missing = app.sources.add(store, str(notes / "later"), kind="mail")
+
+    assert (address.root, address.url) == (None, "imap://example.org/inbox")
+    assert (there.root, there.url, there.typed) == (str(notes), None, "notes")
+    assert (missing.root, missing.typed) == (str(notes / "later"), str(notes / "later"))
+
+
+@pytest.mark.parametrize("location", ["", "a\0b", "caf\udce9"])
+def test_a_place_that_cannot_be_stored_is_refused(app: LocalDB, location: str) -> None:
+    with pytest.raises(InvalidRequest, match="no place where a mail source can be"):
+        app.sources.add(app.stores.resolve("default"), location, kind="mail")
