@@ -51,6 +51,9 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     _on_ctrl_c(_leave)
     _fill_standard_descriptors()
     _bear_any_encoding()
+    # Its search for plugins of its own reads the metadata of every installed distribution,
+    # and one that is damaged would end this program.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if arguments is None else arguments
     try:
         from localdb_core.cli.logs import keep_tracebacks

@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import fields
+from itertools import islice
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from localdb_core.host.guard import Refused
 from localdb_core.plugin import ParserSpec, RankerSpec, Spec, ToolSpec
 
 S = TypeVar("S", bound=Spec)
+
+MOST: Final = 1000
+"""Descriptions that one hook of one plugin may return; a generator may never end."""
 
 
 def sift(answer: object, of: type[S]) -> tuple[list[S], list[str]]:
@@ -45,7 +49,10 @@ def _items(answer: object, of: type[Spec]) -> list[object]:
         raise Refused(f"returned a bare {type(answer).__name__}; return a list of them")
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
         raise Refused(f"returned {_short(answer)}; return a list of {of.__name__}")
-    return list(answer)
+    items = list(islice(answer, MOST + 1))
+    if len(items) > MOST:
+        raise Refused(f"returned more than {MOST} descriptions")
+    return items
 
 
 def _fault(item: object, of: type[Spec], hints: Mapping[str, Any]) -> str | None:

@@ -25,6 +25,9 @@ _LOG = logging.getLogger(__name__)
 NOTICE_AFTER: Final = 5.0
 """Seconds of one import before the user is told what they are waiting for."""
 
+LONGEST_REASON: Final = 500
+"""Characters of an exception's text that are shown."""
+
 _HOST: Final = str(Path(__file__).parent)
 
 
@@ -63,11 +66,11 @@ def guard(
     began = time.thread_time()
     try:
         yield
-    except MemoryError:
+    except (MemoryError, KeyboardInterrupt, GeneratorExit):
         raise
     except knowingly:
         raise
-    except (Exception, SystemExit) as cause:  # noqa: BLE001 - the plugin guard
+    except BaseException as cause:  # noqa: BLE001 - the plugin guard; CancelledError is no Exception
         raise PluginError(
             plugin,
             stage=stage,
@@ -93,9 +96,13 @@ def announced(plugin: str, after: float = NOTICE_AFTER) -> Iterator[None]:
 
 
 def reason_of(cause: BaseException) -> str:
-    """One line for people."""
-    lines = str(cause).strip().splitlines()
+    """One line for people, never a long one; whatever the exception does when asked."""
+    try:
+        lines = str(cause).strip().splitlines()
+    except Exception:  # noqa: BLE001 - an exception of a plugin is plugin code, too
+        return f"{type(cause).__name__}, which cannot be printed"
     text = lines[0] if lines else ""
+    text = text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
     if isinstance(cause, SystemExit):
         return f"ends the process (SystemExit: {text})" if text else "ends the process (SystemExit)"
     if text and isinstance(cause, Refused | ImportError):

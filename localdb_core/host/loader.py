@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -73,6 +74,7 @@ def load(
     ):
         module = module or _imported(candidate.module)
     with guard(name, "describe", distribution=origin, meter=meter):
+        _check_name(name)
         info = _described(module)
     with guard(name, "register", distribution=origin, meter=meter):
         advice = _register(manager, name, module)
@@ -93,6 +95,12 @@ def _described(module: ModuleType) -> PluginInfo:
         raise Refused(f"PLUGIN is a {type(info).__name__}, not a PluginInfo")
     _check_api(info.api)
     return info
+
+
+def _check_name(name: str) -> None:
+    """It becomes a folder's name, a key of the config and the first half of full ids."""
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise Refused("the entry point's name may have letters, digits and - . _ only")
 
 
 def _check_api(api: object) -> None:

@@ -62,6 +62,7 @@ def test_every_kind_is_found_and_offers_one_component_of_its_kind(made, monkeypa
     assert host.conflicts == ()
 
 
+@pytest.mark.slow
 def test_every_kind_passes_its_contract_tests(made):
     done = subprocess.run(
         [
