@@ -12,7 +12,7 @@ from typing import Final
 from localdb_core.builtin.globs import MAGIC, Globs
 from localdb_core.domain import Source
 from localdb_core.domain.clock import utc_from_ns
-from localdb_core.domain.formats import stored_mime, suffix_of
+from localdb_core.domain.formats import stored_mime
 from localdb_core.domain.uri import file_uri
 from localdb_core.plugin import Accepts, Item, Listing, PluginContext, Problem
 
@@ -71,12 +71,7 @@ def _wanted(include: tuple[str, ...], accepts: Accepts) -> Callable[[str, str], 
         globs = Globs(include)
         return lambda relative, name: globs.match(relative)
     # Worked out anew at each run, so a parser installed later finds its files (L-ING-12).
-    endings = tuple(suffix for suffix in accepts.suffixes if suffix.count(".") > 1)
-    return lambda relative, name: (
-        suffix_of(name) in accepts.suffixes
-        or name in accepts.filenames
-        or name.lower().endswith(endings)
-    )
+    return lambda relative, name: accepts.takes(name)
 
 
 def _is_literal(root: str, pattern: str) -> bool:

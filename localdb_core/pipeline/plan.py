@@ -250,7 +250,7 @@ class Sweep:
     """Documents of a source that were not seen, and whether that means anything.
 
     ``kept_because`` is a reason to keep them all: then nothing is prunable (L-ING-54).
-    ``unread`` are those that nobody looked for: their parser is not installed.
+    ``unread`` are those that nobody looked for: no parser in use takes them.
     """
 
     gone: tuple[str, ...] = ()
@@ -263,24 +263,24 @@ def sweep(
     listing: Listing,
     known: Mapping[str, Known],
     *,
-    versions: Mapping[str, str],
     observable: bool,
+    looked_for: Callable[[str, Known], bool] = lambda uri, known: True,
     offered: Callable[[str], bool] = lambda uri: False,
 ) -> Sweep:
     """What the source no longer offers, under the guards of §3.5.
 
     Ownership is by source id, never by path (L-ING-50). ``observable`` is False for
-    kinds where absence never means gone. A document whose parser is not there now
-    (left out, uninstalled) is not looked for, so it is not missed either. One that
-    another source offers (``offered``) will be that one's (L-BYD-05).
+    kinds where absence never means gone. A document that nobody looked for (its parser
+    was uninstalled, or taken off the list) is not missed either. One that another source
+    offers (``offered``) will be that one's (L-BYD-05).
     """
     seen = {item.uri for item in listing.items} | {problem.uri for problem in listing.problems}
     mine = {uri: row for uri, row in known.items() if row.source_id == source.id}
     missing = sorted(uri for uri in mine if uri not in seen)
     if not observable or not missing:
         return Sweep()
-    readable = [u for u in missing if mine[u].parser is None or mine[u].parser in versions]
-    unread = tuple(uri for uri in missing if uri not in set(readable))
+    readable = [uri for uri in missing if looked_for(uri, mine[uri])]
+    unread = tuple(sorted(set(missing).difference(readable)))
     if doubt := _doubt(listing, readable):
         return Sweep(tuple(readable), doubt, unread)
     gone = tuple(uri for uri in readable if not offered(uri))

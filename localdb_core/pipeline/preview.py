@@ -47,7 +47,7 @@ def _rows(
         action, reason = _looked_into(decision, setup)
         yield PlanRow(store, action, decision.item.uri, reason)
     for uri in view.sweep.unread:
-        yield PlanRow(store, PlanAction.SKIP, uri, kept("its parser is not installed"))
+        yield PlanRow(store, PlanAction.SKIP, uri, kept("no parser in use takes it"))
     guard = view.sweep.kept_because
     gone = "no longer at source" if delete else "no longer at source; kept without --delete"
     for uri in view.sweep.gone:

@@ -10,7 +10,7 @@ from pathlib import Path
 from localdb_core.domain.errors import LocaldbError
 from localdb_core.domain.reports import PlanAction
 from localdb_core.domain.store import Source
-from localdb_core.domain.uri import file_uri
+from localdb_core.domain.uri import file_path, file_uri
 from localdb_core.pipeline.plan import OTHERS, Current, Decision, Sweep, decide, sweep, unique
 from localdb_core.pipeline.presets import check_preset
 from localdb_core.plugin import Accepts, Item, Listing, SourceKind
@@ -58,6 +58,7 @@ class Survey:
         self._accepts = accepts
         self._known = known
         self._now = now
+        self._parsers = {owned.full_id for owned in now.chain.parsers}
         self._offers: dict[str, _Offer] = {}
         self._taken: dict[str, str] = {}
 
@@ -77,8 +78,8 @@ class Survey:
             source,
             listing,
             known,
-            versions=self._now.versions,
             observable=observable,
+            looked_for=lambda uri, row: self._is_looked_for(source, uri, row),
             offered=lambda uri: self._is_offered_beside(source, uri),
         )
         return View(listing, decisions, found)
@@ -87,6 +88,14 @@ class Survey:
         if known is None and self._taken.setdefault(item.uri, source.id) != source.id:
             return Decision(item, PlanAction.SKIP, OTHERS)
         return decide(item, known, source=source, now=self._now, offers=self._is_offered_by)
+
+    def _is_looked_for(self, source: Source, uri: str, known: Known) -> bool:
+        """Whether the source would list this document now, were it there."""
+        if known.parser is not None and known.parser not in self._parsers:
+            return False
+        if source.include or not uri.startswith("file:"):
+            return True
+        return self._accepts.takes(file_path(uri).name)
 
     def _list(self, source: Source) -> tuple[Listing, bool]:
         kind, observable = self._kinds(source.kind)

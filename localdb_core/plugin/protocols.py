@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from localdb_core.domain.block import Block
 from localdb_core.domain.chunk import Piece
+from localdb_core.domain.formats import suffix_of
 from localdb_core.domain.ids import ChunkId
 from localdb_core.domain.store import Source as SourceRow
 from localdb_core.plugin.context import Progress
@@ -239,6 +240,14 @@ class Accepts:
 
     suffixes: frozenset[str] = frozenset()
     filenames: frozenset[str] = frozenset()
+
+    def takes(self, name: str) -> bool:
+        """Whether one of these parsers may want a file of this name."""
+        return (
+            suffix_of(name) in self.suffixes
+            or name in self.filenames
+            or name.lower().endswith(tuple(s for s in self.suffixes if s.count(".") > 1))
+        )
 
 
 @dataclass(frozen=True, slots=True)

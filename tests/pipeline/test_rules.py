@@ -668,7 +668,7 @@ def test_the_plan_tells_what_is_kept_and_why(home: Home) -> None:
     with home.open() as app:
         assert planned(app) == {
             "a.md": ("skip", "unchanged; the new parsers do not concern it"),
-            "b.x": ("skip", "kept: its parser is not installed"),
+            "b.x": ("skip", "kept: no parser in use takes it"),
             "c.md": ("prune", "no longer at source; kept without --delete"),
         }
         assert planned(app, delete=True)["c.md"] == ("prune", "no longer at source")
@@ -685,6 +685,28 @@ def test_the_plan_tells_what_is_kept_and_why(home: Home) -> None:
         assert plan["a.md"] == ("skip", f"kept: root unavailable: {home.documents}")
         index(app, delete=True)
         assert names(app) == {"a.md", "b.x", "c.md"}
+
+
+@pytest.mark.req("L-INV-05")
+def test_what_no_parser_in_use_takes_is_not_looked_for_and_not_forgotten(home: Home) -> None:
+    home.write("a.txt", "Herons fish.\n")
+    home.write("b.md", "Storks stand.\n")
+    home.write("c.odd", "Reeds grow.\n")
+    gone = home.write("d.txt", "Otters swim.\n")
+    with home.open(parser("x", suffixes=(".x", ".odd"))) as app:
+        index(app)
+    gone.unlink()
+    indexing = {**MEMORY["defaults"]["indexing"], "parsers": ["plaintext", "x"]}
+    config = {**MEMORY, "defaults": {"indexing": indexing}, "plugins": {"auto_parsers": False}}
+
+    with home.open(parser("x", suffixes=(".x",)), config=config) as app:
+        plan = planned(app, delete=True)
+        deleted = index(app, delete=True).docs_deleted
+
+        assert plan["b.md"] == plan["c.odd"] == ("skip", "kept: no parser in use takes it")
+        assert plan["d.txt"] == ("prune", "no longer at source")
+        assert deleted == 1
+        assert names(app) == {"a.txt", "b.md", "c.odd"}
 
 
 @pytest.mark.req("L-INV-05")
