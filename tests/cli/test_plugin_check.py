@@ -18,7 +18,6 @@ from localdb_core.plugin import (
     PluginInfo,
     RankerSpec,
     SourceSpec,
-    ToolSpec,
     hookimpl,
 )
 from localdb_core.plugin.hookspecs import LocaldbSpec
@@ -187,17 +186,6 @@ def rivals():
                     localdb_sources=_hook(
                         "localdb_sources", SourceSpec(name=name, target="m:S", kind="imap")
                     ),
-                    localdb_tools=_hook(
-                        "localdb_tools",
-                        ToolSpec(
-                            name="search",
-                            target="m:T",
-                            surface="core",
-                            title="t",
-                            description="d",
-                            arguments="m:A",
-                        ),
-                    ),
                 ),
             )
         )
@@ -242,11 +230,6 @@ def test_each_conflict_has_a_winner_a_rule_and_a_line_of_config(here):
         ("ranker", "best"): (None, ["acme/best", "bolt/best"], "search.ranker: acme/best"),
         ("chunker", "cut"): (None, ["acme/cut", "bolt/cut"], "plugins.chunkers: [acme/cut]"),
         ("source", "imap"): (None, ["acme/acme", "bolt/bolt"], "plugins.disable: [bolt]"),
-        ("tool", "core/search"): (
-            "core/search",
-            ["acme/search", "bolt/search"],
-            "plugins.disable: [bolt]",
-        ),
     }
     assert all(c["rule"] for c in ran.json["conflicts"])
 
@@ -280,7 +263,7 @@ def test_conflicts_are_counted_in_the_list_and_told_in_full_by_their_command(her
     here.host = loaded(("memory", memory_plugin))
     none = here("plugin", "conflicts")
 
-    assert "8 conflicts; see: localdb plugin conflicts" in listed.out
+    assert "7 conflicts; see: localdb plugin conflicts" in listed.out
     assert (
         "embedder fast: none of acme/fast, bolt/fast (nobody has precedence)\n"
         "  to change it: defaults.indexing.embedding.provider: acme/fast\n"

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from localdb_core.domain import SearchRequest
 from localdb_core.domain.errors import InvalidRequest, StorageUnavailable
 from localdb_core.host.host import Host
 from localdb_core.host.kinds import KINDS
 from localdb_core.host.selection import PluginSelection
 from localdb_core.scaffold import new
 from localdb_core.scaffold.new import Request, create
+from localdb_core.testing.app import make_app
 
 pytestmark = pytest.mark.req("L-CLI-38")
 
@@ -79,6 +81,36 @@ def test_every_kind_passes_its_contract_tests(made):
     )
 
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+def test_six_of_them_together_index_a_document_and_find_it_again(made, tmp_path, monkeypatch):
+    """Nothing of core but the catalog takes part in this."""
+    for path in paths(made):
+        monkeypatch.syspath_prepend(path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))  # parsers' process
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "ferry.my-parser").write_text("Harbour\nThe ferry leaves at noon.\n")
+    config = {
+        "index": {"dense": "my-index", "sparse": "fts5"},
+        "plugins": {"chunkers": ["my-chunker"], "only": [f"my-{kind}" for kind in KINDS]},
+        "search": {"ranker": "my-ranker"},
+        "defaults": {
+            "indexing": {
+                "embedding": {"provider": "my-embedder", "model": "my-embedder"},
+                "parsers": ["my-parser"],
+            }
+        },
+    }
+
+    with make_app(tmp_path / "app", plugins=(), config=config, discover=True) as app:
+        store = app.stores.resolve("default")
+        app.sources.add(store, str(tmp_path / "notes"), kind="my-source")
+        (report,) = app.index([store])
+        found = app.search.search(SearchRequest("when does the ferry leave"))
+
+    assert report.error is None
+    uris = [citation.resource.uri for citation in found.citations]
+    assert [uri.rpartition("/")[2] for uri in uris] == ["ferry.my-parser"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
