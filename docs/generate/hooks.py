@@ -76,7 +76,7 @@ def _around(noun: str) -> str:
     kept = [f"`{module}.{name}`" for module, name in _contracts(noun)]
     if kept:
         facts.append(f"Tests to inherit: {', '.join(kept)}")
-    guide = f"write-a-{noun.lower()}.md"
+    guide = f"write-a{'n' * (noun[0] in 'AEIOU')}-{noun.lower()}.md"
     if (_HOW_TO / guide).exists():
         facts.append(f"Step by step: [how-to](../how-to/{guide})")
     return "".join(f"- {fact}\n" for fact in facts) + "\n" * bool(facts)

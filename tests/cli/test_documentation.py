@@ -179,8 +179,8 @@ class Reader:
                 self.patch.chdir(folder)
             case ["export", assignment]:
                 self.patch.setenv(*assignment.split("=", 1))
-            case ["pip", "install", *places] if set(places) <= {"-e", "."}:
-                self.pip_install(Path.cwd())
+            case ["pip", "install", *_, place] if (Path(place) / "pyproject.toml").exists():
+                self.pip_install(Path(place).resolve())
             case [tool, *_] if tool in TOOLS:
                 subprocess.run(["sh", "-euc", line], check=True, stdout=subprocess.DEVNULL)
             case ["pytest"]:
