@@ -4,7 +4,7 @@ class TestPlugin(PluginContract):
     plugin = "rtf"
 
 The plugin must be installed (editable is fine). Importing a plugin for the first
-time happens in processes of its own, so that what the test run has already
+time happens in a process of its own, so that what the test run has already
 imported does not hide a fault.
 """
 
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,27 +31,51 @@ from localdb_core.plugin import PluginInfo
 from localdb_core.storage.plugindb import plugin_schema
 from localdb_core.testing.migrations import there_and_back
 
-_ADDED_BY_IMPORT = """
+_FIRST_TIME = """
 import json, os, sys, time
 import localdb_core.plugin
+module, plugin, *targets = sys.argv[1:]
 before, began = set(sys.modules), time.thread_time()
-__import__(sys.argv[1])
-print(json.dumps([(time.thread_time() - began) * 1000, sorted(set(sys.modules) - before)]))
-"""
+__import__(module)
+found = {"ms": (time.thread_time() - began) * 1000, "added": sorted(set(sys.modules) - before)}
 
-_LOAD = """
-import os, sys
+from localdb_core.domain.errors import PluginError
 from localdb_core.host.host import Host
+from localdb_core.host.lazy import attribute
 from localdb_core.host.selection import PluginSelection
-Host.load(PluginSelection(only=frozenset({sys.argv[1]})), builtins=False)
+Host.load(PluginSelection(only=frozenset({plugin})), builtins=False)
+print(end=chr(30), flush=True)
+
+found["missing"] = []
+for target in targets:
+    try:
+        attribute(target, plugin=plugin)
+    except PluginError as error:
+        found["missing"].append(f"{target}: {error.reason}")
+print("\\n" + json.dumps(found), flush=True)
+os._exit(0)
+"""
+"""Imports the light module, loads it as the host does, then imports what it names.
+
+What loading printed ends with the record separator; the last line is what was found.
 """
 
-_IMPORT_TARGETS = """
-import sys
-from localdb_core.host.lazy import attribute
-for target in sys.argv[2:]:
-    attribute(target, plugin=sys.argv[1])
-"""
+
+@dataclass(frozen=True, slots=True)
+class _FirstTime:
+    """What a process saw that had imported nothing of the plugin before.
+
+    Attributes:
+        ms: CPU time of importing the light module.
+        added: modules that came with it.
+        printed: what loading wrote to standard output.
+        missing: targets that cannot be imported, and why.
+    """
+
+    ms: float
+    added: tuple[str, ...]
+    printed: str
+    missing: tuple[str, ...]
 
 
 class PluginContract:
@@ -81,17 +107,17 @@ class PluginContract:
         """Everything else belongs behind a target; the CPU time is printed only."""
         candidate = self._candidate()
 
-        milliseconds, added = json.loads(_python(_ADDED_BY_IMPORT, candidate.module))
+        first = self._first_time()
 
         own = candidate.module.partition(".")[0]
         allowed = {*sys.stdlib_module_names, "localdb_core", own}
-        foreign = {name.partition(".")[0] for name in added} - allowed
+        foreign = {name.partition(".")[0] for name in first.added} - allowed
         assert not foreign, f"the light module imports {', '.join(sorted(foreign))}"
-        print(f"{candidate.module}: {milliseconds:.1f} ms CPU")  # noqa: T201 - for the reader
+        print(f"{candidate.module}: {first.ms:.1f} ms CPU")  # noqa: T201 - for the reader
 
     def test_loading_prints_nothing_to_standard_output(self) -> None:
         """A process of its own, descriptor 1 untouched."""
-        printed = _python(_LOAD, normalised(self.plugin))
+        printed = self._first_time().printed
 
         assert not printed, f"loading prints {printed!r}"
 
@@ -104,11 +130,9 @@ class PluginContract:
 
     def test_every_target_can_be_imported(self) -> None:
         """Nothing is built, but every code path that is named exists."""
-        host = self._host()
-        targets = [owned.value.target for _, owned in host.registry.everything()]
-        targets += [owned.value.arguments for owned in host.registry.tools]
+        missing = self._first_time().missing
 
-        _python(_IMPORT_TARGETS, self.plugin, *targets)
+        assert not missing, "; ".join(missing)
 
     def test_the_settings_model_is_strict_and_can_be_documented(self) -> None:
         """Builds from an empty section or ``settings``, refuses unknown keys, has a schema."""
@@ -144,6 +168,14 @@ class PluginContract:
 
         assert fresh == again
 
+    def _first_time(self) -> _FirstTime:
+        registry = self._host().registry
+        targets = [owned.value.target for _, owned in registry.everything()]
+        targets += [owned.value.arguments for owned in registry.tools]
+        path = os.pathsep.join(filter(None, sys.path))
+        named = filter(None, targets)  # what has no code names none
+        return _watched(self._candidate().module, normalised(self.plugin), *named, path=path)
+
     def _candidate(self) -> Candidate:
         found = [candidate for candidate in discover() if candidate.name == self.plugin]
         assert found, f"plugin {self.plugin!r} is not installed; pip install -e it first"
@@ -172,15 +204,18 @@ def inline_secrets(schema: Mapping[str, Any], key: str = "") -> list[str]:  # An
     return [found for name, part in parts for found in inline_secrets(part, name)]
 
 
-def _python(program: str, *arguments: str) -> str:
-    """Run a program in a fresh interpreter with this one's path; its standard output."""
-    path = os.pathsep.join(filter(None, sys.path))
+@cache  # a process takes a second, and three tests ask the same
+def _watched(*arguments: str, path: str) -> _FirstTime:
+    """Run the program above in a fresh interpreter with this one's path."""
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program, *arguments],
+        [sys.executable, "-P", "-c", _FIRST_TIME, *arguments],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    printed, separator, rest = done.stdout.partition("\x1e")
+    if done.returncode or not separator:
+        raise AssertionError(done.stderr or "the process ended while the plugin was loaded")
+    found = json.loads(rest.rstrip("\n").rpartition("\n")[2])
+    return _FirstTime(found["ms"], tuple(found["added"]), printed, tuple(found["missing"]))

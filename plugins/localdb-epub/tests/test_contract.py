@@ -1,6 +1,7 @@
 from epub_files import epub, xhtml
 
 from localdb_core.testing.parser import ParserContract, Sample
+from localdb_core.testing.plugin import PluginContract
 
 
 def mill() -> bytes:
@@ -23,3 +24,7 @@ class TestEpub(ParserContract):
         ),
     )
     foreign = (b"", b"%PDF-1.7 not mine", b"<html><p>404</p></html>", b"\x89PNG\r\n")
+
+
+class TestPlugin(PluginContract):
+    plugin = "epub"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from localdb_core.testing.parser import ParserContract, Sample
+from localdb_core.testing.plugin import PluginContract
 
 PAGE = b"""<!DOCTYPE html>
 <html lang="en"><head><title>Lease of the mill</title></head>
@@ -29,3 +30,7 @@ class TestHtml(ParserContract):
         Sample("latin.htm", contains=["Grüße aus Köln"], title="Straße", content=LATIN),
     )
     foreign = (b"%PDF-1.7 not mine", b"PK\x03\x04\x14\x00", bytes(range(256)) * 8)
+
+
+class TestPlugin(PluginContract):
+    plugin = "html"

@@ -6,6 +6,7 @@ import io
 import warnings
 
 from localdb_core.testing.parser import ParserContract, Sample
+from localdb_core.testing.plugin import PluginContract
 
 
 def letter() -> bytes:
@@ -75,3 +76,7 @@ class TestOffice(ParserContract):
     )
     foreign = (b"%PDF-1.7 not mine", b"{\\rtf1 not mine}", b"<html><body>saved as docx")
     truncations = 24
+
+
+class TestPlugin(PluginContract):
+    plugin = "office"

@@ -1,6 +1,7 @@
 from pdf_files import image_content, pages, pdf, rewritten, text_content
 
 from localdb_core.testing.parser import ParserContract, Sample
+from localdb_core.testing.plugin import PluginContract
 
 
 def lease() -> bytes:
@@ -35,3 +36,7 @@ class TestPdf(ParserContract):
         b"PK\x03\x04 a zip",
         b"\x00" * 2000 + b"%PDF-1.7 too late",
     )
+
+
+class TestPlugin(PluginContract):
+    plugin = "pdf"
