@@ -42,11 +42,18 @@ def _line(detail: ErrorDetails) -> str:
     if kind == "missing":
         return f"{key} is missing"
     if kind in _SHAPES:
-        return f"{key} must be {_SHAPES[kind]}, not {_shown(detail['input'])}"
+        return f"{key} must be {_SHAPES[kind]}{_instead(detail)}"
     said = _RANGES.get(kind)
     if said is not None:
         return f"{key} {said(detail.get('ctx', {}))}"
     return f"{key} {detail['msg'].removeprefix('Value error, ')}"
+
+
+def _instead(detail: ErrorDetails) -> str:
+    """What was written, but nothing of a plugin's section: that may be a secret (L-INV-09)."""
+    if detail["loc"][:2] == ("plugins", "config"):
+        return ""
+    return f", not {_shown(detail['input'])}"
 
 
 def _at_least(limits: dict[str, Any]) -> str:  # Any: numbers

@@ -40,9 +40,9 @@ defaults:
       model: all-minilm-l6-v2   # or the path of a folder
     # Tried in this order. A list that you write must be installed.
     # parsers: [pdf, epub, office, html, markdown, plaintext]
+    # max_file_mib: 512         # larger files are left unread
     # Largest chunks, as in {{prose: "256", messages: "512", code: "3000"}}, which are the
     # usual sizes: tokens, but characters for code. A change cuts the stored texts again.
-    # max_file_mib: 512         # larger files are left unread
     # chunking:
     #   preset_overrides: {{}}
 

@@ -237,3 +237,12 @@ def test_a_secret_is_described_without_its_default(components):
     shown = {setting.key: setting.default for setting in describe_settings("acme", info)}
 
     assert shown == {"token": "(secret)", "servers": "(secret)"}
+
+
+@pytest.mark.req("L-INV-09")
+@pytest.mark.parametrize("section", [PASSWORD, [PASSWORD]])
+def test_a_secret_written_in_place_of_a_section_is_not_repeated(section):
+    with pytest.raises(InvalidConfig) as caught:
+        parse_config(f"version: 1\nplugins: {{config: {{acme: {section}}}}}")
+
+    assert caught.value.bare == "plugins.config.acme must be a mapping of keys"

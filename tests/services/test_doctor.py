@@ -372,6 +372,17 @@ def test_defaults_that_are_not_installed(healthy):
     )
 
 
+def test_a_default_parser_whose_plugin_does_not_load_is_named_with_the_reason(healthy):
+    name, broken = module("pdf")
+    broken.PLUGIN = PluginInfo(api="9.0")
+    healthy.plugins = (*healthy.plugins, (name, broken))
+
+    (check,) = [c for c in healthy.checks() if c.name == "parsers" and "'pdf'" in c.message]
+
+    assert check.message.startswith("default parser skipped: parser 'pdf' is not available: ")
+    assert check.remedy == "localdb plugin list"
+
+
 def test_a_source_that_is_not_there(healthy):
     shutil.rmtree(healthy.notes)
 

@@ -111,8 +111,8 @@ def _parsers(components: Components) -> Iterator[Check]:
         yield of_error("parsers", error)
         return
     for notice in chain.notices:
-        message, _, remedy = notice.rpartition("; ")
-        yield Check.warn("parsers", message, remedy.removeprefix("to get it: "))
+        message, _, remedy = notice.partition("; to get it: ")
+        yield Check.warn("parsers", message, remedy or "localdb plugin list")
     if not chain.notices:
         yield Check.ok("parsers", ", ".join(owned.full_id for owned in chain.parsers))
 
