@@ -33,8 +33,10 @@ from localdb_core.plugin import (
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
+    SurfaceSpec,
     ToolSpec,
 )
 
@@ -307,11 +309,17 @@ def _claims(spec: Spec) -> dict[str, str]:
             sees = () if spec.top is None else (spec.top,)
             fields = {"sees at most": sees, "needs network": ("yes",) * spec.needs_network}
         case ToolSpec():
-            fields = {"surface": (spec.surface,), "effects": (spec.effects,)}
+            needed = () if spec.needed_flag is None else (f"--{spec.needed_flag}",)
+            fields = {"surface": (spec.surface,), "effects": (spec.effects,), "needs": needed}
         case SourceSpec():
             fields = {"source kind": (spec.kind,)}
         case ChunkerSpec():
             fields = {"blocks": spec.claims, "presets": spec.presets}
+        case SurfaceSpec():
+            flags = tuple(f"--{flag.name}" for flag in spec.flags)
+            fields = {"flags": flags, "protocols": spec.protocols}
+        case ResourceSpec():
+            fields = {"surface": (spec.surface,), "uri": (spec.uri_template,)}
     return {key: ", ".join(map(str, values)) for key, values in fields.items() if values}
 
 

@@ -24,8 +24,10 @@ from localdb_core.plugin import (
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
+    SurfaceSpec,
     ToolSpec,
 )
 
@@ -82,6 +84,14 @@ class Calls:
     def chunkers(self) -> list[Owned[ChunkerSpec]]:
         """Every chunker on offer."""
         return self._each("localdb_chunkers", ChunkerSpec)
+
+    def surfaces(self) -> list[Owned[SurfaceSpec]]:
+        """Every description of a surface."""
+        return self._each("localdb_surfaces", SurfaceSpec)
+
+    def resources(self) -> list[Owned[ResourceSpec]]:
+        """Everything on offer that is read by URI."""
+        return self._each("localdb_resources", ResourceSpec)
 
     def _each(self, hook: str, of: type[S]) -> list[Owned[S]]:
         found: list[Owned[S]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import fields
 from itertools import islice
@@ -10,12 +11,32 @@ from types import UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from localdb_core.host.guard import Refused
-from localdb_core.plugin import ParserSpec, RankerSpec, Spec, ToolSpec
+from localdb_core.plugin import (
+    CORE_SURFACE,
+    ParserSpec,
+    RankerSpec,
+    ResourceSpec,
+    Spec,
+    SurfaceSpec,
+    ToolSpec,
+)
 
 S = TypeVar("S", bound=Spec)
 
 MOST: Final = 1000
 """Descriptions that one hook of one plugin may return; a generator may never end."""
+MAX_NAME: Final = 64
+"""Hosts put their own words before a tool's name and cap the whole at 128."""
+
+ALL_SURFACES: Final = "all"
+"""Stands for every surface; no surface may be called so."""
+
+_WIRE_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_FLAG: Final = re.compile(r"[a-z][a-z0-9-]*")
+_TAKEN_FLAGS: Final = frozenset(
+    ("config", "help", "json", "no-plugins", "store", "strict-plugins", "surface")
+    + ("verbose", "version", "yes")
+)
 
 
 def sift(answer: object, of: type[S]) -> tuple[list[S], list[str]]:
@@ -73,8 +94,7 @@ def _broken_rule(spec: Spec) -> str | None:
     label = f"{type(spec).__name__} {spec.name!r}"
     if not spec.name or "/" in spec.name or spec.name != spec.name.strip():
         return f"{label}: a name is not empty and has no slash"
-    targets = [spec.target, spec.arguments] if isinstance(spec, ToolSpec) else [spec.target]
-    for target in targets:
+    for target in _targets(spec):
         module, colon, attribute = target.partition(":")
         if not (module and colon and attribute):
             return f"{label}: {target!r} is not written module:attribute"
@@ -82,6 +102,44 @@ def _broken_rule(spec: Spec) -> str | None:
         return f"{label}: top is {spec.top}; a ranker sees at least one hit"
     if isinstance(spec, ParserSpec):
         return _broken_claim(spec, label)
+    if isinstance(spec, ToolSpec | SurfaceSpec | ResourceSpec):
+        return _broken_offer(spec, label)
+    return None
+
+
+def _targets(spec: Spec) -> list[str]:
+    if isinstance(spec, SurfaceSpec):
+        return []  # it has no code
+    if isinstance(spec, ToolSpec):
+        return [spec.target, spec.arguments, *([] if spec.result is None else [spec.result])]
+    return [spec.target]
+
+
+def _broken_offer(spec: ToolSpec | SurfaceSpec | ResourceSpec, label: str) -> str | None:
+    """What is offered to agents has names that every host accepts."""
+    surface = spec.name if isinstance(spec, SurfaceSpec) else spec.surface
+    names = [surface, spec.name] if isinstance(spec, ToolSpec) else [surface]
+    for name in names:
+        if len(name) > MAX_NAME or not _WIRE_NAME.fullmatch(name):
+            return f"{label}: {_short(name)} is not 1 to {MAX_NAME} of A-Z a-z 0-9 _ -"
+    if surface == ALL_SURFACES:
+        return f"{label}: 'all' stands for every surface and is not one"
+    if not isinstance(spec, ToolSpec) and surface == CORE_SURFACE:
+        return f"{label}: the surface 'core' is the contract's and takes nothing more"
+    if isinstance(spec, SurfaceSpec):
+        return _broken_surface(spec, label)
+    return None
+
+
+def _broken_surface(spec: SurfaceSpec, label: str) -> str | None:
+    names = [flag.name for flag in spec.flags]
+    for name in names:
+        if not _FLAG.fullmatch(str(name)) or name in _TAKEN_FLAGS:
+            return f"{label}: {_short(name)} cannot be a flag"
+    if len(set(names)) < len(names):
+        return f"{label}: two flags have one name"
+    if spec.result_cap is not None and spec.result_cap < 1:
+        return f"{label}: result_cap is {spec.result_cap}; an answer has at least one byte"
     return None
 
 

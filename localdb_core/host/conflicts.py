@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Literal
 
-from localdb_core.host.firstparty import DEFAULT_PARSERS
+from localdb_core.host.firstparty import CORE, DEFAULT_PARSERS, is_first_party
 from localdb_core.host.gate import Verdict
 from localdb_core.host.kinds import Kind
 from localdb_core.host.owned import Owned
 from localdb_core.host.registry import Registry
 from localdb_core.host.resolve import Chain, parser_chain, preferred
-from localdb_core.plugin import ParserSpec, Spec, ToolSpec
+from localdb_core.host.surfaces import (
+    in_order,
+    intrudes,
+    resources_by_uri,
+    surfaces_by_name,
+    tools_by_name,
+)
+from localdb_core.plugin import CORE_SURFACE, ParserSpec, Spec, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,7 @@ def find_conflicts(
         *_over_formats(registry, choices),
         *_over_names(registry),
         *_over_source_kinds(registry),
+        *_over_surfaces(registry),
         *_over_tools(registry),
     )
 
@@ -166,14 +174,52 @@ def _over_source_kinds(registry: Registry) -> Iterator[Conflict]:
             yield _contest("source", kind, holders)
 
 
+def _over_surfaces(registry: Registry) -> Iterator[Conflict]:
+    """Two plugins that describe one surface or answer for one URI."""
+    for name, surfaces in sorted(surfaces_by_name(registry.surfaces).items()):
+        if len(surfaces) > 1:
+            yield _ranked("surface", name, surfaces)
+    for uri, resources in sorted(resources_by_uri(registry.resources).items()):
+        if len(resources) > 1:
+            yield _ranked("resource", uri, resources)
+
+
 def _over_tools(registry: Registry) -> Iterator[Conflict]:
-    """A model must never see two tools of one name on one surface."""
+    """A model must never see two tools of one name, or a sixth on the contract's surface."""
     by_name: dict[str, list[Owned[ToolSpec]]] = defaultdict(list)
     for owned in registry.tools:
-        by_name[f"{owned.value.surface}/{owned.value.name}"].append(owned)
+        if not intrudes(owned):
+            by_name[f"{owned.value.surface}/{owned.value.name}"].append(owned)
+            continue
+        yield Conflict(
+            "tool",
+            f"{CORE_SURFACE}/{owned.value.name}",
+            next((o.full_id for o in registry.holders("tool", f"{CORE}/{owned.value.name}")), None),
+            (owned.full_id,),
+            "the surface core is the contract's five tools, and closed",
+            f"plugins.disable: [{owned.plugin}]",
+        )
     for name, holders in sorted(by_name.items()):
         if len(holders) > 1:
-            yield _contest("tool", name, holders)
+            yield _ranked("tool", name, in_order(holders))
+    for name, holders in sorted(tools_by_name(registry.tools, prefixed=True).items()):
+        if len({(owned.value.surface, owned.value.name) for owned in holders}) > 1:
+            yield _ranked("tool", f"{name} (several surfaces)", holders)
+
+
+def _ranked(kind: Kind, key: str, holders: Sequence[Owned[Spec]]) -> Conflict:
+    """The first of the holders has it."""
+    winner, *losers = holders
+    is_core = winner.plugin == CORE
+    first_party = is_first_party(winner.distribution)
+    return Conflict(
+        kind,
+        key,
+        winner.full_id,
+        tuple(owned.full_id for owned in losers),
+        "localdb's own comes first" if first_party else "the first by the plugin's name",
+        f"plugins.disable: [{losers[0].plugin if is_core else winner.plugin}]",
+    )
 
 
 def _contest(

@@ -218,6 +218,8 @@ class _Loading:
             tools=tuple(calls.tools()),
             sources=tuple(calls.sources()),
             chunkers=tuple(calls.chunkers()),
+            surfaces=tuple(calls.surfaces()),
+            resources=tuple(calls.resources()),
         )
 
     def statuses(self, offered: Registry, hidden: Collection[str]) -> list[PluginStatus]:

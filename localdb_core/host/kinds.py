@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-Kind = Literal["parser", "embedder", "index", "ranker", "tool", "source", "chunker"]
+Kind = Literal[
+    "parser", "embedder", "index", "ranker", "tool", "source", "chunker", "surface", "resource"
+]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -18,6 +18,7 @@ from localdb_core.plugin import (
     ParserSpec,
     PluginContext,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
     ToolSpec,
@@ -31,6 +32,7 @@ METHODS: Final[dict[type[Spec], tuple[str, ...]]] = {
     IndexSpec: ("upsert", "delete", "query", "ids", "count", "flush", "close"),
     RankerSpec: ("rank", "close"),
     ToolSpec: ("run",),
+    ResourceSpec: ("read",),
     SourceSpec: ("list",),
     ChunkerSpec: ("cut",),
 }

@@ -14,8 +14,10 @@ from localdb_core.plugin import (
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
+    SurfaceSpec,
     ToolSpec,
 )
 
@@ -37,6 +39,8 @@ class Registry:
     tools: tuple[Owned[ToolSpec], ...] = ()
     sources: tuple[Owned[SourceSpec], ...] = ()
     chunkers: tuple[Owned[ChunkerSpec], ...] = ()
+    surfaces: tuple[Owned[SurfaceSpec], ...] = ()
+    resources: tuple[Owned[ResourceSpec], ...] = ()
     plugins: tuple[PluginStatus, ...] = ()
 
     def of(self, kind: Kind) -> tuple[Owned[Spec], ...]:
@@ -49,6 +53,8 @@ class Registry:
             "tool": self.tools,
             "source": self.sources,
             "chunker": self.chunkers,
+            "surface": self.surfaces,
+            "resource": self.resources,
         }
         return by_kind[kind]
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
 
 from localdb_core.domain import InternalError, LocaldbError, Store
 from localdb_core.domain.uri import printable
-from localdb_core.mcp.policy import failure
-from localdb_core.mcp.table import BoundTool, ToolTable
+from localdb_core.mcp.calls import Calls, Report
+from localdb_core.mcp.policy import FAULT, failure
+from localdb_core.mcp.resources import ResourceTable
+from localdb_core.mcp.surfaces import CORE
+from localdb_core.mcp.table import BadArguments, BoundTool, ToolTable
 from localdb_core.plugin import AppContext, ToolFailure
 from localdb_core.version import __version__
 
@@ -26,7 +29,6 @@ NAME: Final = "localdb"
 MAX_INSTRUCTIONS: Final = 2048
 """Hosts cut longer instructions without telling anybody."""
 
-PARALLEL_CALLS: Final = 8
 _LISTED_STORES: Final = 20
 _TABLE_IS_FIXED: Final = CacheHint(ttl_ms=300_000, scope="private")
 
@@ -41,12 +43,23 @@ log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any]  # Any: this server keeps no lifespan state
 
 
-def build_server(table: ToolTable, *, instructions: str = "") -> Server[Any]:
-    """A server that offers the tools of the table and nothing else.
+def build_server(
+    table: ToolTable, resources: ResourceTable | None = None, *, instructions: str = ""
+) -> Server[Any]:
+    """A server that offers the tools of the table, the resources, and nothing else.
 
-    Capabilities follow from the handlers given: tools, no resources, no prompts.
+    Capabilities follow from the handlers given: tools, resources if there are any, no
+    prompts.
     """
-    limiter = anyio.CapacityLimiter(PARALLEL_CALLS)
+    calls = Calls()
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await calls.drain()
 
     async def list_tools(
         context: Context, params: types.PaginatedRequestParams | None
@@ -59,7 +72,8 @@ def build_server(table: ToolTable, *, instructions: str = "") -> Server[Any]:
         tool = table.get(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message="tool not found")
-        return await _call(tool, params.arguments, limiter)
+        answer = partial(tool.answer, params.arguments)
+        return await _guarded(tool, partial(calls.run, tool.name, answer, _report(context)))
 
     def schema_of(name: str) -> dict[str, Any] | None:  # Any: JSON schema
         tool = table.get(name)
@@ -73,48 +87,87 @@ def build_server(table: ToolTable, *, instructions: str = "") -> Server[Any]:
         on_call_tool=call_tool,
         get_tool_input_schema=schema_of,
         cache_hints={"tools/list": _TABLE_IS_FIXED},
+        lifespan=lifespan,
+        **(_resource_handlers(resources, calls) if resources else {}),
     )
 
 
-async def _call(
-    tool: BoundTool,
-    arguments: dict[str, Any] | None,  # Any: JSON values
-    limiter: anyio.CapacityLimiter,
+def _resource_handlers(resources: ResourceTable, calls: Calls) -> dict[str, Any]:
+    """The handlers of the SDK's server by their names; Any: their types differ."""
+
+    async def list_resources(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=resources.listed())
+
+    async def list_templates(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.templates())
+
+    async def read(
+        context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        found, variables = resources.find(uri)
+        name = found.spec.name
+        try:
+            return await calls.run(name, partial(found.read, uri, variables), _report(context))
+        except MCPError:
+            raise
+        # As for tools: the text of an unexpected exception must not reach the client.
+        except Exception as error:  # noqa: BLE001 - the outermost handler of a read
+            shown = InternalError(FAULT)
+            log.error("resource %s failed (id %s)", name, shown.correlation_id, exc_info=error)
+            raise MCPError(code=types.INTERNAL_ERROR, message=shown.bare) from None
+
+    return {
+        "on_list_resources": list_resources,
+        "on_list_resource_templates": list_templates,
+        "on_read_resource": read,
+    }
+
+
+def _report(context: Context) -> Report:
+    async def report(done: float, total: float | None) -> None:
+        await context.session.report_progress(done, total)
+
+    return report
+
+
+async def _guarded(
+    tool: BoundTool, answer: Callable[[], Awaitable[types.CallToolResult]]
 ) -> types.CallToolResult:
+    """The answer, or what the surface says to what went wrong instead."""
     try:
-        parsed = tool.parse(arguments)
-    except ValidationError as error:
-        return tool.policy.refuse(error)
+        return await _answered(answer)
+    except BadArguments as bad:
+        return tool.policy.refuse(bad.error)
+    # Nothing may escape: the SDK sends the text of an unexpected exception to the client.
+    except Exception as error:  # noqa: BLE001 - the outermost handler of a call
+        return tool.policy.fault(tool.name, error)
+
+
+async def _answered(answer: Callable[[], Awaitable[types.CallToolResult]]) -> types.CallToolResult:
     try:
-        result = await anyio.to_thread.run_sync(
-            partial(tool.run, parsed), limiter=limiter, abandon_on_cancel=True
-        )
-        return tool.policy.answer(result)
+        return await answer()
     except ToolFailure as error:
         return failure(error.code, error.message)
     except LocaldbError as error:
-        # A fault of ours or of a plugin: its text may hold anything, see below.
+        # A fault of ours or of a plugin: its text may hold anything.
         if error.code == InternalError.code:
-            return _unexpected(tool, error)
+            raise
         return failure(error.code, error.bare)
-    # Nothing may escape: the SDK sends the text of an unexpected exception to the client.
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the outermost handler of a call
-        return _unexpected(tool, error)
 
 
-def _unexpected(tool: BoundTool, error: BaseException) -> types.CallToolResult:
-    shown = InternalError("internal error, see the log")
-    log.error("tool %s failed (id %s)", tool.name, shown.correlation_id, exc_info=error)
-    return failure(shown.code, shown.bare)
-
-
-def instructions_for(app: AppContext, table: ToolTable) -> str:
+def instructions_for(app: AppContext, table: ToolTable, surfaces: Sequence[str] = ()) -> str:
     """What a host tells its model: how to begin, and which stores there are now.
 
-    The important sentence comes first. Stores that cannot be read are left out: a
-    server that does not start looks broken, one without a list only less helpful.
+    ``surfaces`` holds the words of other surfaces' descriptions. The important sentence
+    comes first. Stores that cannot be read are left out: a server that does not start looks
+    broken, one without a list only less helpful.
     """
-    parts = [_GUIDE] if "search" in table else []
+    parts = [*([_GUIDE] if table.serves(CORE) else []), *surfaces]
     try:
         parts += _stores(app)
     except LocaldbError as error:

@@ -14,7 +14,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +29,8 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
+
+from localdb_core.mcp.versions import Versions
 
 MAX_LINE: Final = 16 * 1024 * 1024
 _CHUNK: Final = 65536
@@ -47,10 +49,13 @@ class Refused:
     code: int
     message: str
     id: Id = None
+    data: Any = None  # Any: a JSON value
 
     def line(self) -> bytes:
         """The JSON-RPC error. Written by hand: the SDK's model knows no null id."""
-        error = {"code": self.code, "message": self.message}
+        error: dict[str, Any] = {"code": self.code, "message": self.message}  # Any: JSON
+        if self.data is not None:
+            error["data"] = self.data
         return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}).encode() + b"\n"
 
 
@@ -187,18 +192,23 @@ class Outbox:
                 return
 
 
-def serve(server: Server[Any], *, output: int, limit: int = MAX_LINE) -> None:
+def serve(
+    server: Server[Any], *, output: int, limit: int = MAX_LINE, protocols: Sequence[str] = ()
+) -> None:
     """Serve until the input ends or the process is asked to stop.
 
     ``output`` is the descriptor of the wire; descriptor 0 is the other half and is
-    hidden from everybody else meanwhile.
+    hidden from everybody else meanwhile. ``protocols`` are the versions that are
+    answered, all when there is none.
     """
     # Windows has no signal receiver; there Ctrl-C arrives as an exception.
     with _claimed_input() as source, suppress(KeyboardInterrupt):
-        anyio.run(_serve, server, source, output, limit)
+        anyio.run(_serve, server, source, output, limit, Versions(protocols))
 
 
-async def _serve(server: Server[Any], source: int | None, output: int, limit: int) -> None:
+async def _serve(
+    server: Server[Any], source: int | None, output: int, limit: int, versions: Versions
+) -> None:
     async with anyio.from_thread.BlockingPortal() as portal, anyio.create_task_group() as group:
 
         def broken() -> None:
@@ -210,7 +220,7 @@ async def _serve(server: Server[Any], source: int | None, output: int, limit: in
 
         async def accept(line: bytes | Refused | None) -> None:
             if line is not None:
-                await _accept(line, send.send, outbox)
+                await _accept(line, send.send, outbox, versions)
                 return
             await outbox.idle()
             await send.aclose()
@@ -227,11 +237,16 @@ async def _serve(server: Server[Any], source: int | None, output: int, limit: in
 
 
 async def _accept(
-    line: bytes | Refused, forward: Callable[[SessionMessage], Awaitable[None]], outbox: Outbox
+    line: bytes | Refused,
+    forward: Callable[[SessionMessage], Awaitable[None]],
+    outbox: Outbox,
+    versions: Versions,
 ) -> None:
     if isinstance(line, bytes) and not line.strip():
         return
     message = decode(line) if isinstance(line, bytes) else line
+    if isinstance(message, types.JSONRPCRequest) and (error := versions.refusal(message)):
+        message = Refused(error["code"], error["message"], message.id, error["data"])
     if isinstance(message, Refused):
         log.warning("a line was refused: %s", message.message)
         outbox.put(message.line())

@@ -8,6 +8,7 @@ that names a *light module*: it imports nothing but this package, holds
 from localdb_core.domain.health import Check, CheckStatus
 from localdb_core.plugin.context import (
     AppContext,
+    CancelToken,
     CheckContext,
     DocumentService,
     EmbedderContext,
@@ -17,6 +18,7 @@ from localdb_core.plugin.context import (
     ProviderSettings,
     SearchService,
     StoreService,
+    ToolCall,
     ToolContext,
     no_progress,
 )
@@ -40,6 +42,7 @@ from localdb_core.plugin.protocols import (
     Ranked,
     RankEntry,
     Ranker,
+    ResourceReader,
     Role,
     Scored,
     Sizing,
@@ -50,23 +53,31 @@ from localdb_core.plugin.protocols import (
 )
 from localdb_core.plugin.secrets import Secret
 from localdb_core.plugin.specs import (
+    ALLOW_WRITE,
+    CORE_SURFACE,
     ChunkerSpec,
     EmbedderCard,
     EmbedderSpec,
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
+    SurfaceFlag,
+    SurfaceSpec,
     ToolSpec,
 )
 
 __all__ = [
+    "ALLOW_WRITE",
     "API_VERSION",
+    "CORE_SURFACE",
     "ENTRY_POINT_GROUP",
     "HEAD_SIZE",
     "Accepts",
     "AppContext",
+    "CancelToken",
     "Check",
     "CheckContext",
     "CheckStatus",
@@ -102,6 +113,8 @@ __all__ = [
     "Ranked",
     "Ranker",
     "RankerSpec",
+    "ResourceReader",
+    "ResourceSpec",
     "Role",
     "Scored",
     "SearchService",
@@ -112,7 +125,10 @@ __all__ = [
     "Spec",
     "StepKind",
     "StoreService",
+    "SurfaceFlag",
+    "SurfaceSpec",
     "Tool",
+    "ToolCall",
     "ToolContext",
     "ToolFailure",
     "ToolResult",

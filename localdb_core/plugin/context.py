@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from localdb_core.domain.chunk import Chunk
-from localdb_core.domain.errors import PluginError
+from localdb_core.domain.errors import JobCancelled, PluginError
 from localdb_core.domain.query import SearchRequest, SearchResult
 from localdb_core.domain.resource import Resource
 from localdb_core.domain.store import Store, StoreStats
@@ -211,11 +212,62 @@ class AppContext:
     version: str = ""
 
 
+class CancelToken:
+    """Whether whoever asked still wants the answer; any thread may look.
+
+    for batch in batches:
+        cancel.check()
+        work_on(batch)
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    @property
+    def cancelled(self) -> bool:
+        """Nobody waits for the answer any more."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise JobCancelled if nobody waits any more."""
+        if self._event.is_set():
+            raise JobCancelled("the call was cancelled")
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep, but not longer than anybody waits; whether the call was cancelled."""
+        return self._event.wait(seconds)
+
+    def cancel(self) -> None:
+        """Say that nobody waits any more."""
+        self._event.set()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call while it is being answered; by itself it is never cancelled and silent."""
+
+    cancel: CancelToken = field(default_factory=CancelToken)
+    progress: Progress = no_progress
+
+
 @dataclass(frozen=True)
 class ToolContext(PluginContext):
-    """What a tool's ``target`` is called with, once per server.
+    """What the ``target`` of a tool or resource is called with, once per server.
 
-    ``app`` already respects the caller's ``--store`` scope.
+    Attributes:
+        app: the services; they already respect the caller's ``--store`` scope.
+        call: the call that the thread which asks is answering.
     """
 
     app: AppContext | None = None
+    call: Callable[[], ToolCall] = ToolCall
+
+    @property
+    def cancel(self) -> CancelToken:
+        """Of the call at hand; take it before you hand work to a thread of your own."""
+        return self.call().cancel
+
+    @property
+    def progress(self) -> Progress:
+        """Of the call at hand, as :attr:`cancel`. Raises JobCancelled once it is cancelled."""
+        return self.call().progress

@@ -18,7 +18,9 @@ from localdb_core.plugin.specs import (
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
+    SurfaceSpec,
     ToolSpec,
 )
 
@@ -45,6 +47,14 @@ class LocaldbSpec:
     @hookspec
     def localdb_tools(self) -> Iterable[ToolSpec]:  # type: ignore[empty-body]
         """Tools this plugin offers to agents."""
+
+    @hookspec
+    def localdb_surfaces(self) -> Iterable[SurfaceSpec]:  # type: ignore[empty-body]
+        """Named sets of tools this plugin describes: their flags and the rules they share."""
+
+    @hookspec
+    def localdb_resources(self) -> Iterable[ResourceSpec]:  # type: ignore[empty-body]
+        """What agents may read by URI on this plugin's surfaces."""
 
     @hookspec
     def localdb_sources(self) -> Iterable[SourceSpec]:  # type: ignore[empty-body]

@@ -289,17 +289,39 @@ class Chunker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answers: text for the model, and data where the surface sends it."""
+    """What a tool answers.
+
+    Attributes:
+        text: for the model, and useful alone: many hosts show nothing else. Empty means
+            the data as JSON.
+        data: an instance of the tool's result model, or a mapping of JSON values that fits
+            it; sent on every surface but ``core``.
+    """
 
     text: str
-    data: Mapping[str, Any] | None = None  # Any: JSON values
+    data: Any = None  # Any: see above
 
 
 class Tool(Protocol):
-    """One tool, built once per server."""
+    """One tool, built once per server; calls may come side by side."""
 
     def run(self, arguments: Any) -> ToolResult:  # Any: the tool's own argument model
-        """Answer one call. Raises LocaldbError or ToolFailure for what the caller did wrong."""
+        """Answer one call. Raises LocaldbError or ToolFailure for what the caller did wrong.
+
+        Long work looks at ``ToolContext.cancel`` and reports to ``ToolContext.progress``.
+        """
+        ...
+
+
+class ResourceReader(Protocol):
+    """Reads what a URI names, built once per server; calls may come side by side."""
+
+    def read(self, uri: str, variables: Mapping[str, Any]) -> str | bytes:
+        """The content. Raises NotFound when there is nothing of that name.
+
+        ``variables`` holds what stood in the template's places, decoded: a string each, a
+        list for an exploded one. They come from outside: check them before use.
+        """
         ...
 
 

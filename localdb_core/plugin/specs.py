@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Encoding = Literal["float32", "binary"]
 Leg = Literal["dense", "sparse"]
 Effects = Literal["read", "write", "destructive"]
+
+CORE_SURFACE: Final = "core"
+"""The wire contract's five tools; no plugin adds to it."""
+
+ALLOW_WRITE: Final = "allow-write"
+"""The start flag of tools that write and name no other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,20 +151,94 @@ class ToolSpec(Spec):
     """A tool an agent may call.
 
     Attributes:
-        surface: the named tool set it belongs to; ``core`` is the contract's five.
+        surface: the named tool set it belongs to; ``core`` is the contract's five, and
+            closed to plugins. A surface that no :class:`SurfaceSpec` describes has the
+            usual rules.
         title: for people.
         description: for the model: purpose, when to use, what comes back.
-        arguments: ``"module:Model"``, a pydantic model of the input.
+        arguments: ``"module:Model"``, a pydantic model of the input. On every surface but
+            ``core`` it is closed: what it does not name is refused.
+        result: ``"module:Model"``, a pydantic model of :attr:`ToolResult.data`; its schema
+            is shown to agents and every answer is held against it. Without one, data is
+            sent as it is and agents cannot know its shape.
         effects: what calling it may change.
         idempotent: calling twice changes no more than calling once.
+        open_world: reaches beyond this machine, such as to the web.
+        flag: the start flag without which it is not offered. A tool that does more than
+            read always has one: ``allow-write`` when it names none.
     """
 
     surface: str
     title: str
     description: str
     arguments: str
+    result: str | None = None
     effects: Effects = "read"
     idempotent: bool = True
+    open_world: bool = False
+    flag: str | None = None
+
+    @property
+    def needed_flag(self) -> str | None:
+        """The start flag it needs, said or implied."""
+        return self.flag or (None if self.effects == "read" else ALLOW_WRITE)
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceFlag:
+    """A start flag: ``localdb mcp --surface NAME --FLAG``. ``name`` has no dashes in front."""
+
+    name: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceSpec(Spec):
+    """A named set of tools and resources, and the rules they share.
+
+    ``localdb mcp --surface NAME`` serves it alone under the tools' own names. It is a
+    description only and has no code: ``target`` stays empty.
+
+    Attributes:
+        instructions: what a host tells its model when this surface is served; the
+            important sentence first, since hosts cut at 2,048 characters.
+        argument_errors: what answers arguments that do not fit, and faults of a tool:
+            ``tool`` a result with ``isError``, ``protocol`` a JSON-RPC error (-32602,
+            -32603).
+        protocols: the MCP versions it answers when it is served alone, such as
+            ``("2026-07-28",)``; empty is every one that localdb speaks.
+        flags: start flags that tools name in ``ToolSpec.flag``, beside ``allow-write``.
+        result_cap: bytes of the largest answer, as JSON; None is no limit.
+    """
+
+    target: str = ""
+    instructions: str = ""
+    argument_errors: Literal["tool", "protocol"] = "tool"
+    protocols: tuple[str, ...] = ()
+    flags: tuple[SurfaceFlag, ...] = ()
+    result_cap: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceSpec(Spec):
+    """Something an agent may read by its URI. Few hosts show these: what matters is a tool.
+
+    ``target`` is called with a ``ToolContext`` and makes a ``ResourceReader``.
+
+    Attributes:
+        surface: the surface it belongs to, never ``core``.
+        uri_template: RFC 6570, such as ``notes://day/{date}``; without a variable it is one
+            resource, which is listed by name.
+        title: for people.
+        description: for the model.
+        media_type: of what is read.
+    """
+
+    surface: str
+    uri_template: str
+    title: str = ""
+    description: str = ""
+    media_type: str = "text/plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,10 @@ from localdb_core.plugin import (
     IndexSpec,
     ParserSpec,
     RankerSpec,
+    ResourceSpec,
     SourceSpec,
     Spec,
+    SurfaceSpec,
     ToolSpec,
 )
 
@@ -32,7 +34,9 @@ _HOOKS: Final[Mapping[type[Spec], str]] = {
     IndexSpec: "localdb_indexes",
     ParserSpec: "localdb_parsers",
     RankerSpec: "localdb_rankers",
+    ResourceSpec: "localdb_resources",
     SourceSpec: "localdb_sources",
+    SurfaceSpec: "localdb_surfaces",
     ToolSpec: "localdb_tools",
 }
 

@@ -33,7 +33,14 @@ from pydantic import BaseModel, ValidationError
 
 from localdb_core.app import LocalDB
 from localdb_core.domain.errors import LocaldbError
-from localdb_core.plugin import Tool, ToolContext, ToolFailure, ToolResult, ToolSpec
+from localdb_core.plugin import (
+    CORE_SURFACE,
+    Tool,
+    ToolContext,
+    ToolFailure,
+    ToolResult,
+    ToolSpec,
+)
 from localdb_core.testing.app import make_app
 from localdb_core.testing.component import attribute_of, find_spec, settings_of
 
@@ -146,7 +153,21 @@ class ToolContract:
             assert isinstance(result, ToolResult)
             assert result.text.strip(), "an agent that gets no text learns nothing"
             assert len(result.text) <= self.most_characters
-            assert isinstance(json.loads(json.dumps(result.data)), dict | None)
+
+    def test_the_data_of_every_call_fits_the_result_model(self, app: LocalDB, tool: Tool) -> None:
+        """On every surface but core data goes with the text, and agents rely on its schema."""
+        result_model = self.spec().result
+        if result_model is None:
+            assert self.spec().surface == CORE_SURFACE, "name a model of the data: ToolSpec.result"
+            return
+        model: type[BaseModel] = attribute_of(result_model)
+        for arguments in self.calls(app):
+            data = self.answer(tool, arguments).data
+
+            fitting = (
+                data if isinstance(data, model) else model.model_validate(data, extra="forbid")
+            )
+            json.dumps(fitting.model_dump(mode="json"), allow_nan=False)
 
     def test_what_is_refused_has_a_code_and_a_message(self, app: LocalDB, tool: Tool) -> None:
         for arguments in self.refused(app):

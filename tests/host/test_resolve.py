@@ -12,7 +12,15 @@ from localdb_core.host.owned import Owned
 from localdb_core.host.registry import Registry
 from localdb_core.host.resolve import claims, parser_chain, resolve_name
 from localdb_core.host.status import PluginStatus
-from localdb_core.plugin import EmbedderSpec, IndexSpec, ParserSpec, Probe, ToolSpec
+from localdb_core.plugin import (
+    EmbedderSpec,
+    IndexSpec,
+    ParserSpec,
+    Probe,
+    ResourceSpec,
+    SurfaceSpec,
+    ToolSpec,
+)
 
 
 def parser(full_id: str, distribution: str = "", **fields) -> Owned[ParserSpec]:
@@ -26,11 +34,22 @@ def embedder(full_id: str, distribution: str) -> Owned[EmbedderSpec]:
     return Owned(plugin, distribution, "1.0", EmbedderSpec(name=name, target="m:E"))
 
 
-def tool(full_id: str, distribution: str) -> Owned[ToolSpec]:
+def tool(full_id: str, distribution: str, surface: str = "core") -> Owned[ToolSpec]:
     plugin, _, name = full_id.partition("/")
     spec = ToolSpec(
-        name=name, target="m:T", surface="core", title="", description="", arguments="m:A"
+        name=name, target="m:T", surface=surface, title="", description="", arguments="m:A"
     )
+    return Owned(plugin, distribution, "1.0", spec)
+
+
+def surface(full_id: str, distribution: str) -> Owned[SurfaceSpec]:
+    plugin, _, name = full_id.partition("/")
+    return Owned(plugin, distribution, "1.0", SurfaceSpec(name=name))
+
+
+def resource(full_id: str, distribution: str) -> Owned[ResourceSpec]:
+    plugin, _, name = full_id.partition("/")
+    spec = ResourceSpec(name=name, target="m:R", surface="diary", uri_template="diary://{day}")
     return Owned(plugin, distribution, "1.0", spec)
 
 
@@ -232,17 +251,73 @@ def test_a_parser_that_keeps_one_claim_is_not_shadowed() -> None:
     assert shadowed_parsers(registry, conflicts) == frozenset()
 
 
-def test_embedders_and_tools_of_one_name_are_conflicts() -> None:
-    registry = Registry(
-        embedders=(embedder("a/fast", "a"), embedder("b/fast", "b")),
-        tools=(tool("core/search", "localdb-core"), tool("acme/search", "acme")),
-    )
+def test_embedders_of_one_name_are_a_conflict() -> None:
+    registry = Registry(embedders=(embedder("a/fast", "a"), embedder("b/fast", "b")))
 
-    fast, search = find_conflicts(registry)
+    (fast,) = find_conflicts(registry)
 
     assert (fast.key, fast.winner, fast.losers) == ("fast", None, ("a/fast", "b/fast"))
     assert fast.remedy == "defaults.indexing.embedding.provider: a/fast"
+
+
+def test_a_tool_on_the_contracts_surface_is_a_conflict_whatever_its_name() -> None:
+    registry = Registry(
+        tools=(
+            tool("core/search", "localdb-core"),
+            tool("acme/search", "acme"),
+            tool("acme/sixth", "acme"),
+        ),
+    )
+
+    search, sixth = find_conflicts(registry)
+
     assert (search.key, search.winner) == ("core/search", "core/search")
     assert search.losers == ("acme/search",)
     assert search.remedy == "plugins.disable: [acme]"
     assert search.to_json()["kind"] == "tool"
+    assert (sixth.key, sixth.winner, sixth.losers) == ("core/sixth", None, ("acme/sixth",))
+
+
+def test_of_two_tools_or_surfaces_of_one_name_the_first_plugin_by_name_has_it() -> None:
+    registry = Registry(
+        tools=(tool("acme/look", "acme", "shelf"), tool("zeta/look", "zeta", "shelf")),
+        surfaces=(surface("acme/shelf", "acme"), surface("zeta/shelf", "zeta")),
+    )
+
+    shelf, look = find_conflicts(registry)
+
+    assert (shelf.kind, shelf.key, shelf.winner) == ("surface", "shelf", "acme/shelf")
+    assert (look.kind, look.key, look.winner) == ("tool", "shelf/look", "acme/look")
+    assert look.losers == ("zeta/look",)
+    assert look.rule == "the first by the plugin's name"
+    assert look.remedy == "plugins.disable: [acme]"  # which gives the name to the other
+
+
+def test_a_tool_of_ours_comes_before_one_whose_plugin_sorts_first() -> None:
+    registry = Registry(
+        tools=(tool("acme/look", "acme", "vault"), tool("vault/look", "localdb-vault", "vault"))
+    )
+
+    (look,) = find_conflicts(registry)
+
+    assert (look.winner, look.rule) == ("vault/look", "localdb's own comes first")
+
+
+def test_names_that_meet_only_when_several_surfaces_are_served_are_a_conflict() -> None:
+    registry = Registry(tools=(tool("acme/b_c", "acme", "a"), tool("zeta/c", "zeta", "a_b")))
+
+    (met,) = find_conflicts(registry)
+
+    assert (met.key, met.winner, met.losers) == (
+        "a_b_c (several surfaces)",
+        "acme/b_c",
+        ("zeta/c",),
+    )
+
+
+def test_two_answers_for_one_uri_are_a_conflict() -> None:
+    registry = Registry(resources=(resource("acme/day", "acme"), resource("zeta/day", "zeta")))
+
+    (day,) = find_conflicts(registry)
+
+    assert (day.kind, day.key, day.winner) == ("resource", "diary://{day}", "acme/day")

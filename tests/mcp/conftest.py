@@ -12,7 +12,10 @@ import anyio
 import pytest
 from mcp import Client
 
+from localdb_core.host.registry import Registry
+from localdb_core.mcp.resources import ResourceTable
 from localdb_core.mcp.server import build_server, instructions_for
+from localdb_core.mcp.surfaces import Choice
 from localdb_core.mcp.table import ToolTable
 from localdb_core.plugin import ToolContext
 from localdb_core.testing.client import StdioClient
@@ -32,6 +35,23 @@ def _load(name, path):
 _fakes = _load("localdb_fake_server", FAKE_SERVER)
 
 
+def served(library, surfaces=(), *, owned=None, described=(), resources=(), flags=()):
+    """The tools and resources of these surfaces, and the choice of them."""
+    registry = Registry(
+        tools=tuple(_fakes.core_tools() + _fakes.extra_tools() if owned is None else owned),
+        surfaces=tuple(described),
+        resources=tuple(resources),
+    )
+    choice = Choice.of(surfaces, registry, flags=flags)
+
+    def context_for(plugin):
+        return ToolContext(plugin, app=library.app())
+
+    table = ToolTable.build(registry.tools, choice, context_for=context_for)
+    found = ResourceTable.build(registry.resources, choice, context_for=context_for)
+    return table, found, choice
+
+
 @pytest.fixture(scope="session")
 def fakes():
     """The module with the fake application."""
@@ -48,12 +68,8 @@ def library():
 def table_of(library):
     """Makes a tool table over the library."""
 
-    def make(*surfaces, owned=None):
-        return ToolTable.build(
-            _fakes.core_tools() + _fakes.extra_tools() if owned is None else owned,
-            surfaces=surfaces or ("core",),
-            context_for=lambda plugin: ToolContext(plugin, app=library.app()),
-        )
+    def make(*surfaces, owned=None, **offer):
+        return served(library, surfaces, owned=owned, **offer)[0]
 
     return make
 
@@ -63,7 +79,7 @@ def run_tool(table_of):
     """Calls a tool directly; gives its text, or raises what the tool raises."""
 
     def run(tool, /, **arguments):
-        bound = table_of("all").get(tool)
+        bound = table_of().get(tool)
         return bound.run(bound.parse(arguments)).text
 
     return run
@@ -80,12 +96,13 @@ def run_json(run_tool):
 
 
 @pytest.fixture
-def talk(library, table_of):
+def talk(library):
     """Runs a conversation with an SDK client, in memory."""
 
-    def run(conversation, *surfaces, mode="legacy"):
-        table = table_of(*surfaces)
-        server = build_server(table, instructions=instructions_for(library.app(), table))
+    def run(conversation, *surfaces, mode="legacy", **offer):
+        table, resources, choice = served(library, surfaces, **offer)
+        instructions = instructions_for(library.app(), table, choice.instructions)
+        server = build_server(table, resources, instructions=instructions)
 
         async def main():
             async with Client(server, mode=mode) as client:

@@ -275,6 +275,48 @@ class Shout:
         return ToolResult("quiet")
 
 
+class Linger:
+    """Works until nobody waits any more, and then says so."""
+
+    started = threading.Event()
+    seen = threading.Event()
+
+    def __init__(self, context: ToolContext) -> None:
+        self.context = context
+
+    def run(self, arguments: NoArguments) -> ToolResult:
+        self.started.set()
+        print("lingering", file=sys.stderr, flush=True)
+        if self.context.cancel.wait(60):
+            print("cancelled", file=sys.stderr, flush=True)
+            self.seen.set()
+        return ToolResult("lingered")
+
+
+class Count:
+    """Reports as it goes."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self.context = context
+
+    def run(self, arguments: NoArguments) -> ToolResult:
+        for done in (1, 2, 3):
+            self.context.progress(done, 3)
+        return ToolResult("counted")
+
+
+class Hang:
+    """Does not look whether anybody waits."""
+
+    def __init__(self, context: ToolContext) -> None:
+        pass
+
+    def run(self, arguments: NoArguments) -> ToolResult:
+        print("hanging", file=sys.stderr, flush=True)
+        threading.Event().wait()
+        return ToolResult("never")
+
+
 def extra(name: str, target: type, *, arguments: type = NoArguments, **changes) -> Owned[ToolSpec]:
     """A tool of the surface ``extra``, implemented in this file."""
     fields = {"surface": "extra", "title": name, "description": f"{name} something"} | changes
@@ -303,6 +345,9 @@ def extra_tools() -> list[Owned[ToolSpec]]:
         extra("leave", Leave),
         extra("complain", Complain),
         extra("shout", Shout),
+        extra("linger", Linger),
+        extra("count", Count),
+        extra("hang", Hang),
     ]
 
 
@@ -310,18 +355,23 @@ def main() -> None:
     from localdb_core.host.stdout import divert_stdout
 
     output = divert_stdout()
+    from localdb_core.host.registry import Registry
     from localdb_core.mcp.server import build_server, instructions_for
     from localdb_core.mcp.stdio import serve
+    from localdb_core.mcp.surfaces import Choice
     from localdb_core.mcp.table import ToolTable
 
     app = contract_library().app()
+    registry = Registry(tools=tuple(core_tools() + extra_tools()))
     table = ToolTable.build(
-        core_tools() + extra_tools(),
-        surfaces=("all",),
+        registry.tools,
+        Choice.of(["all"], registry),
         context_for=lambda plugin: ToolContext(plugin, app=app),
     )
     server = build_server(table, instructions=instructions_for(app, table))
-    serve(server, output=output.fileno(), limit=int(os.environ.get("FAKE_LIMIT", 2**20)))
+    protocols = os.environ.get("FAKE_PROTOCOLS", "").split()
+    limit = int(os.environ.get("FAKE_LIMIT", 2**20))
+    serve(server, output=output.fileno(), limit=limit, protocols=protocols)
     print("stopped", file=sys.stderr)
 
 

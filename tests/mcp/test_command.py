@@ -101,7 +101,8 @@ def test_an_empty_database_is_served(serve, home, tmp_path):
         (["--store", "notes", "--store", "nowhere"], 3, "store not found: nowhere"),
         (["--store", "a/b"], 2, "must not contain"),
         (["--surface", "nowhere"], 2, "no surface named 'nowhere'"),
-        (["--nonsense"], 2, "nonsense"),
+        (["--nonsense"], 2, "no such option: --nonsense; flags of core: --allow-write"),
+        (["nonsense"], 2, "unexpected argument: nonsense"),
     ],
 )
 def test_a_wrong_start_fails_before_anything_is_served(home, arguments, status, said):

@@ -55,7 +55,7 @@ def test_a_modern_client_discovers_the_same_server(start):
 
 
 def test_the_tools_are_listed(running):
-    assert len(running.list_tools()) == 11
+    assert len(running.list_tools()) == 14
 
 
 @pytest.mark.req("L-MCP-01")
@@ -252,3 +252,24 @@ def test_an_id_that_is_none_is_not_sent_back(identifier):
     refused = decode(json.dumps({"id": identifier, "method": 1}).encode())
 
     assert refused.id is None
+
+
+def test_a_cancelled_tool_is_told_and_the_next_call_is_answered(running):
+    request = running.begin("tools/call", {"name": "extra_linger", "arguments": {}})
+    assert running.said("lingering")
+    running.notify("notifications/cancelled", {"requestId": request, "reason": "enough"})
+
+    assert running.said("cancelled")
+    assert running.text("extra_wait", seconds=0) == "waited"
+
+
+def test_a_tool_that_hangs_when_cancelled_does_not_keep_the_process(start):
+    client = start()
+    client.initialize()
+    request = client.begin("tools/call", {"name": "extra_hang", "arguments": {}})
+    assert client.said("hanging")
+    client.notify("notifications/cancelled", {"requestId": request})
+
+    assert client.text("extra_wait", seconds=0) == "waited"
+    assert client.close() == 0
+    assert "does not end; it is left behind" in client.errors

@@ -115,5 +115,5 @@ def test_a_strict_surface_answers_bad_arguments_as_an_error_of_the_protocol():
 
     assert wording(caught.value) == "missing field `query`; missing field `stores`"
     with pytest.raises(MCPError) as refused:
-        SurfacePolicy(bad_arguments="protocol").refuse(caught.value)
+        SurfacePolicy(argument_errors="protocol").refuse(caught.value)
     assert refused.value.error.code == -32602

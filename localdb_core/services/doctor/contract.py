@@ -84,7 +84,8 @@ class Examination:
 
     def _components(self, status: PluginStatus) -> Iterator[Check]:
         for kind, owned in self.host.registry.everything():
-            if (owned.plugin, owned.distribution) == (status.name, status.distribution):
+            ours = (owned.plugin, owned.distribution) == (status.name, status.distribution)
+            if ours and kind != "surface":  # which is a description and has no code
                 yield self._built(kind, owned)
 
     def _built(self, kind: Kind, owned: Owned[Spec]) -> Check:
@@ -111,7 +112,7 @@ class Examination:
             card = _CARD if owned.value.leg == "dense" else None
             place = folder / "index"
             context = IndexContext(**vars(context), folder=place, store_id="check", card=card)
-        if kind == "tool":
+        if kind in ("tool", "resource"):
             context = ToolContext(**vars(context), app=self.services())
         return build(owned, context)
 
