@@ -88,6 +88,8 @@ def _type(cls: type, field: dataclasses.Field[Any]) -> str:
 
 def _default(field: dataclasses.Field[Any]) -> str:
     if field.default is not dataclasses.MISSING:
+        if callable(field.default):  # whose repr holds an address
+            return str(field.default.__name__)
         return "Path()" if field.default == Path() else repr(field.default)
     return "…" if field.default_factory is not dataclasses.MISSING else ""
 

@@ -316,7 +316,7 @@ def _claims(spec: Spec) -> dict[str, str]:
         case ChunkerSpec():
             fields = {"blocks": spec.claims, "presets": spec.presets}
         case SurfaceSpec():
-            flags = tuple(f"--{flag.name}" for flag in spec.flags)
+            flags = tuple(f"--{flag.name} {flag.help}".strip() for flag in spec.flags)
             fields = {"flags": flags, "protocols": spec.protocols}
         case ResourceSpec():
             fields = {"surface": (spec.surface,), "uri": (spec.uri_template,)}

@@ -25,6 +25,7 @@ S = TypeVar("S", bound=Spec)
 
 MOST: Final = 1000
 """Descriptions that one hook of one plugin may return; a generator may never end."""
+
 MAX_NAME: Final = 64
 """Hosts put their own words before a tool's name and cap the whole at 128."""
 

@@ -186,7 +186,12 @@ class ToolSpec(Spec):
 
 @dataclass(frozen=True, slots=True)
 class SurfaceFlag:
-    """A start flag: ``localdb mcp --surface NAME --FLAG``. ``name`` has no dashes in front."""
+    """A start flag: ``localdb mcp --surface NAME --FLAG``.
+
+    Attributes:
+        name: without dashes in front, such as ``allow-import``.
+        help: one line, shown by ``localdb plugin info``.
+    """
 
     name: str
     help: str = ""
