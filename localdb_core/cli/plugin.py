@@ -23,7 +23,7 @@ from localdb_core.host.discovery import environment
 from localdb_core.host.firstparty import normalised
 from localdb_core.host.guard import plugin_traceback
 from localdb_core.host.host import Host
-from localdb_core.host.kinds import KINDS, Kind
+from localdb_core.host.kinds import KINDS, PLUGIN_KINDS, Kind
 from localdb_core.host.owned import Owned
 from localdb_core.host.settings import Setting, describe_settings
 from localdb_core.host.status import PluginStatus, statuses_json, statuses_table
@@ -146,7 +146,9 @@ def check_plugins(state: State, name: str | None, deep: bool) -> int:
 
 @plugin_group.command("new", examples=["localdb plugin new ics --kind parser"])
 @click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), required=True, help="What it is to provide.")
+@click.option(
+    "--kind", type=click.Choice(PLUGIN_KINDS), required=True, help="What it is to provide."
+)
 @click.option(
     "--path",
     "parent",

@@ -13,7 +13,7 @@ import pytest
 from localdb_core.domain import SearchRequest
 from localdb_core.domain.errors import InvalidRequest, StorageUnavailable
 from localdb_core.host.host import Host
-from localdb_core.host.kinds import KINDS
+from localdb_core.host.kinds import PLUGIN_KINDS as KINDS
 from localdb_core.host.selection import PluginSelection
 from localdb_core.scaffold import new
 from localdb_core.scaffold.new import Request, create
