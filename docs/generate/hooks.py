@@ -68,8 +68,9 @@ def _spec(spec: type) -> str:
 def _around(noun: str) -> str:
     """What belongs to a kind of component; found by its name."""
     facts = []
-    protocol = next((n for n in (noun, f"{noun}Kind", f"{noun}Handler") if _public(n)), None)
-    context = f"{noun}Context" if _public(f"{noun}Context") else "PluginContext"
+    protocol = next((n for n in (noun, f"{noun}Kind", f"{noun}Reader") if _public(n)), None)
+    own = "ToolContext" if noun == "Resource" else f"{noun}Context"
+    context = own if _public(own) else "PluginContext"
     if protocol:
         facts.append(f"What the target returns: {_link(protocol)}")
         facts.append(f"What it is called with: {_link(context)}")
