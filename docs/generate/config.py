@@ -15,10 +15,10 @@ _INTRO = """\
 # Config
 
 The config is a YAML file. `localdb init` writes it with every key, its default and a comment, and
-prints where it is; `--config FILE` or the variable `LOCALDB_CONFIG` names another one. Unknown keys
-are errors. A key that is left out has its default, and an empty file means all of them. Editors can
-use the [JSON Schema](config.schema.json); `localdb internal print-schema --with-plugins` prints one
-that knows the settings of your plugins.
+prints where it is; `--config FILE` or the variable `LOCALDB_CONFIG` names another one. A file must
+say `version: 1`; any other key that is left out has its default. Unknown keys are errors. Editors
+can use the [JSON Schema](config.schema.json); `localdb internal print-schema --with-plugins` prints
+one that knows the settings of your plugins.
 
 Settings of a plugin stand in `plugins.config.NAME`; `localdb plugin info NAME` lists them.
 

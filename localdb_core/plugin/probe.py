@@ -101,7 +101,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """Not mine; the next parser may try. The reason shows in ``--verbose``."""
+    """Not mine; the next parser may try. The reason is told when none takes the file."""
 
     reason: str
 
