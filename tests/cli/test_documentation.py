@@ -179,8 +179,8 @@ class Reader:
                 self.patch.chdir(folder)
             case ["export", assignment]:
                 self.patch.setenv(*assignment.split("=", 1))
-            case ["pip", "install", *_, place] if (Path(place) / "pyproject.toml").exists():
-                self.pip_install(Path(place).resolve())
+            case ["pip", "install", "-e", place]:
+                self.pip_install(Path(place.removesuffix("[test]")).resolve())
             case [tool, *_] if tool in TOOLS:
                 subprocess.run(["sh", "-euc", line], check=True, stdout=subprocess.DEVNULL)
             case ["pytest"]:  # without what `plugin check` asks, too, and needs processes for

@@ -23,3 +23,10 @@ def test_ci_runs_the_line_for_tests():
     pattern = re.search(r"grep -E '([^']+)' README.md", script)
     assert pattern is not None
     assert re.fullmatch(pattern[1], SETUP + "py")
+
+
+def test_every_link_of_the_readme_leads_to_a_file():
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / "README.md").read_text())
+
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert len(links) > 10

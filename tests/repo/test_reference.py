@@ -36,6 +36,12 @@ def test_every_hook_and_every_public_name_has_a_section():
     assert set(plugin.__all__) <= sections("plugin-api.md")
 
 
+def test_every_hook_is_told_of_in_a_how_to_page():
+    told = "".join(path.read_text() for path in (DOCS / "how-to").glob("write-*.md"))
+
+    assert [name for name in hooks.hook_names() if name not in told] == []
+
+
 def test_every_config_key_has_a_row():
     rows = set(re.findall(r"^\| `([^`]+)` ", (REFERENCE / "config.md").read_text(), re.MULTILINE))
     every = {key for key, _ in config.every_key()}
