@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from localdb_core.host.kinds import KINDS
+from localdb_core.host.kinds import PLUGIN_KINDS
 
 PYTHON = sys.executable
 
@@ -41,4 +41,4 @@ def main(kinds: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(KINDS))
+    main(sys.argv[1:] or list(PLUGIN_KINDS))
