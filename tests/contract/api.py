@@ -87,8 +87,9 @@ def signature(function: Any) -> str:  # Any: a function, or what wraps one
 
 
 def _steady(text: str) -> str:
-    """A function that is a default is its name, not where it lies in memory."""
-    return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", text)
+    """A function or module that is a default is its name, not where it lies."""
+    text = re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", text)
+    return re.sub(r"<module '(\S+)' from '[^']*'>", r"\1", text)
 
 
 def _class(kind: type) -> Described:
