@@ -28,10 +28,12 @@ COMMANDS = commands()
 
 
 def arguments(command):
-    """Something for each argument that a command cannot do without."""
+    """Something for each argument and option that a command cannot do without."""
     for parameter in command.params:
-        if isinstance(parameter, click.Argument) and parameter.required:
+        if parameter.required:
             choices = getattr(parameter.type, "choices", None)
+            if isinstance(parameter, click.Option):
+                yield parameter.opts[0]
             yield choices[0] if choices else "x"
 
 
