@@ -167,6 +167,7 @@ def new_plugin(state: State, name: str, kind: Kind, parent: Path) -> None:
     from localdb_core.host.discovery import discover  # reads package metadata
     from localdb_core.scaffold.new import Request, create
 
+    state.first_run()
     request = Request(name, kind)
     installed = discover()
     taken = [*(c.name for c in installed), *(c.distribution for c in installed)]

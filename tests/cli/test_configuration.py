@@ -26,7 +26,9 @@ def every_command():
 
 def required(command):
     for parameter in command.params:
-        if isinstance(parameter, click.Argument) and parameter.required:
+        if parameter.required:
+            if isinstance(parameter, click.Option):
+                yield parameter.opts[0]
             choices = getattr(parameter.type, "choices", None)
             yield choices[0] if choices else "0" * 26  # an id, or a name
 

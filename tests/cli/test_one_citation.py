@@ -8,7 +8,9 @@ from mcp import Client
 
 from localdb_core.app import LocalDB
 from localdb_core.host.selection import PluginSelection
+from localdb_core.mcp.resources import ResourceTable
 from localdb_core.mcp.server import build_server, instructions_for
+from localdb_core.mcp.surfaces import Choice
 from localdb_core.mcp.table import ToolTable
 
 NO_PLUGINS = "--no-plugins"
@@ -18,12 +20,15 @@ def over_mcp(query):
     """What the tool ``search`` answers a real client of the SDK."""
     with LocalDB.open(selection=PluginSelection(no_plugins=True)) as app:
         services = app.services()
-        table = ToolTable.build(
-            app.registry.tools,
-            surfaces=("core",),
-            context_for=lambda plugin: app.tool_context(plugin, services),
-        )
-        server = build_server(table, instructions=instructions_for(services, table))
+
+        def context_for(plugin):
+            return app.tool_context(plugin, services)
+
+        choice = Choice.of((), app.registry)
+        table = ToolTable.build(app.registry.tools, choice, context_for=context_for)
+        resources = ResourceTable.build(app.registry.resources, choice, context_for=context_for)
+        instructions = instructions_for(services, table, choice.instructions)
+        server = build_server(table, resources, instructions=instructions)
 
         async def ask():
             async with Client(server, mode="legacy") as client:
