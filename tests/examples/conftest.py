@@ -12,6 +12,7 @@ import pytest
 
 from localdb_core.plugin import ENTRY_POINT_GROUP
 from localdb_core.testing.app import make_app
+from localdb_core.testing.plugin import PluginContract
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -24,6 +25,10 @@ DOCUMENTS = {
 BUILT_IN = {"index": {"dense": "exact", "sparse": "fts5"}}
 
 
+for source in EXAMPLES.glob("*/src"):  # code alone: what is found as a plugin, `Site` says
+    sys.path.append(str(source))
+
+
 def load(path, name):
     """A module from a file."""
     spec = importlib.util.spec_from_file_location(name, path)
@@ -31,6 +36,19 @@ def load(path, name):
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def own_tests(module):
+    """What an example's own test module defines, for a module here to collect.
+
+    Without what is asked of the whole plugin, which starts processes: `tox run -e examples`.
+    """
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not (isinstance(value, type) and issubclass(value, PluginContract))
+    }
 
 
 class Site:
@@ -55,7 +73,7 @@ class Site:
         points = project["entry-points"][ENTRY_POINT_GROUP].items()
         lines = [f"[{ENTRY_POINT_GROUP}]", *(f"{key} = {value}" for key, value in points)]
         info.joinpath("entry_points.txt").write_text("\n".join(lines) + "\n")
-        self.paths = [str(self.folder), str(source / "src")]
+        self.paths = [str(self.folder), *self.paths[1:], str(source / "src")]
 
     @property
     def env(self):
@@ -68,7 +86,8 @@ class Site:
 def site(tmp_path_factory):
     """Distributions that this process and its children see until the module's tests end."""
     found = Site(tmp_path_factory.mktemp("site"))
-    found.add("custom_tool")
+    for project in sorted(EXAMPLES.glob("*/pyproject.toml")):
+        found.add(project.parent.name)
     sys.path[:0] = found.paths
     importlib.invalidate_caches()
     yield found

@@ -1,0 +1,1 @@
+"""BibTeX and BibLaTeX for localdb, on the standard library."""
