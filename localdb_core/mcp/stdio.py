@@ -29,6 +29,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from localdb_core.mcp.versions import Versions
 
@@ -112,6 +113,16 @@ def decode(line: bytes) -> types.JSONRPCMessage | Refused:
         return Refused(types.INVALID_REQUEST, "invalid request: not JSON-RPC 2.0", _id(value))
 
 
+def encode(message: types.JSONRPCMessage) -> bytes:
+    """One message as a line of JSON in UTF-8, without its end."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except PydanticSerializationError:
+        # It repeats half of a surrogate pair that the client sent (in an id, say), which
+        # JSON can escape and UTF-8 cannot hold.
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
+
+
 def _id(value: dict[str, Any]) -> Id:  # Any: JSON values
     found = value.get("id")
     usable = isinstance(found, str | int) and not isinstance(found, bool)
@@ -158,7 +169,7 @@ class Outbox:
     async def send(self, item: SessionMessage, /) -> None:
         """The SDK's way in."""
         message = item.message
-        self.put(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        self.put(encode(message) + b"\n")
         if isinstance(message, _ANSWERS) and message.id is not None:
             await self.settled(message.id)
 

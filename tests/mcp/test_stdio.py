@@ -121,6 +121,21 @@ def test_a_request_that_is_almost_right_is_answered_by_its_id(running):
     assert (answer["id"], answer["error"]["code"]) == ("seven", -32600)
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"jsonrpc": "2.0", "id": "\ud800", "method": "ping"},
+        {"jsonrpc": "2.0", "id": 5, "method": "\ud800"},
+        {"jsonrpc": "2.0", "id": "\ud800", "method": 5},
+    ],
+)
+def test_half_a_surrogate_pair_is_sent_back_and_ends_nothing(running, request_):
+    running.send(request_)
+
+    assert running.receive()["id"] == request_["id"]
+    assert running.call("list_stores")["isError"] is False
+
+
 def test_a_line_that_is_too_long_is_skipped_and_answered_once(running):
     running.send_raw(b"x" * 1_000_000 + b"\n")
 
