@@ -1,0 +1,1 @@
+"""Vectors from an OpenAI-compatible service, for localdb, on the standard library's HTTP."""
