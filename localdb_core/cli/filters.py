@@ -88,7 +88,12 @@ def _prefix(text: str | None) -> str | None:
         return text
     if not text or "\0" in text:
         raise click.UsageError(f"--under takes a folder, a file or a URI; got {text!r}")
-    place = os.path.realpath(os.path.expanduser(text))
+    try:
+        place = os.path.realpath(os.path.expanduser(text))
+    except FileNotFoundError:  # a relative path has nowhere to begin
+        raise click.UsageError(
+            f"the current folder was deleted, so --under {text} is nowhere; change into another one"
+        ) from None
     uri = file_uri(Path(place))
     return uri if os.path.isfile(place) or uri.endswith("/") else f"{uri}/"
 

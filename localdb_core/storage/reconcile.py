@@ -128,8 +128,7 @@ def mend(
             language = state.language if state is not None else language
             added, dropped = _apply_difference(engines, store, engine, verdict, language)
             done = f"checked: {added} entries added, {dropped} removed"
-    except StorageUnavailable:
-        raise
+    # StorageUnavailable, too: it is what an index raises when it is damaged.
     except Exception as error:  # noqa: BLE001 - the plugin guard of index calls
         if is_disk_full(error):
             raise disk_full() from error

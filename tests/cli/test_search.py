@@ -170,6 +170,18 @@ def test_a_value_that_means_nothing_is_a_wrong_call(
     assert refused.value.exit_code == 2
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the current folder of a process")
+def test_a_relative_folder_means_nothing_where_the_current_one_was_deleted(
+    app: LocalDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    with pytest.raises(click.UsageError, match="current folder was deleted"):
+        run(app, "--under", ".", "paragraph")
+
+
 def test_a_source_nobody_has_is_not_found(app: LocalDB) -> None:
     with pytest.raises(SourceNotFound):
         run(app, "--source", "01KTVGQ62TQN8X6XN9E5FDZN67", "paragraph")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from localdb_core.domain import SearchRequest
-from localdb_core.domain.errors import IndexInProgress
+from localdb_core.domain.errors import IndexInProgress, StorageUnavailable
+from localdb_core.domain.store import Store
+from localdb_core.plugin import Index
+from localdb_core.storage.engines import Engine, Engines
 from localdb_core.storage.lock import StoreLock
 from localdb_core.storage.reconcile import needs_mending
 from localdb_core.testing.app import make_app
@@ -169,6 +174,37 @@ def test_a_damaged_index_is_noticed_said_and_rebuilt(tmp_path: Path, leg: str, d
     assert len(texts) == len(again) == 5
     assert any(leg in notice and "rebuilt" in notice for notice in notices)
     assert silent == []
+
+
+@pytest.mark.req("L-SRCH-24")
+def test_an_index_that_cannot_be_made_again_stops_neither_the_other_nor_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = tmp_path / "documents"
+    write_documents(documents, "old")
+    with make_app(tmp_path / "home") as app:
+        app.sources.add(app.stores.resolve("default"), str(documents))
+        app.index([app.stores.resolve("default")])
+    shutil.rmtree(tmp_path / "home" / "data" / "index")
+    opened = Engines.open
+
+    def refuse(engines: Engines, store: Store, engine: Engine, **given: Any) -> Index:
+        if engine.leg == "sparse":
+            raise StorageUnavailable("its folder cannot be made")
+        return opened(engines, store, engine, **given)
+
+    monkeypatch.setattr(Engines, "open", refuse)
+    with make_app(tmp_path / "home") as app:
+        store = app.stores.resolve("default")
+
+        result = app.search.search(SearchRequest("herons"))
+        report = app.index([store])[0]
+
+    assert result.explanation is not None
+    assert {leg.engine for leg in result.explanation.legs} == {"memory-dense", "fts5"}
+    assert [notice for notice in result.notices if "dense" in notice and "cannot" in notice] == []
+    assert any("sparse" in notice and "cannot be mended" in notice for notice in result.notices)
+    assert (report.error, report.stats.docs_skipped) == (None, 5)
 
 
 def test_an_unchanged_store_needs_no_mending(tmp_path: Path) -> None:
