@@ -8,7 +8,8 @@ from tests.examples.conftest import BUILT_IN, DOCUMENTS, EXAMPLES, load, own_tes
 
 EMBEDDER = EXAMPLES / "custom_embedder"
 
-globals().update(own_tests(load(EMBEDDER / "tests" / "test_embedder.py", "localdb_http_tests")))
+for name in ("test_config", "test_embedder"):
+    globals().update(own_tests(load(EMBEDDER / "tests" / f"{name}.py", f"localdb_http_{name}")))
 
 pytestmark = pytest.mark.usefixtures("site")
 
