@@ -1,8 +1,9 @@
-"""``plugin-api.md``: every public name of ``localdb_core.plugin``."""
+"""``plugin-api.md`` and ``domain.md``: the public names of ``localdb_core``'s two packages."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import re
 import sys
@@ -11,13 +12,21 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from generate.markdown import after_fields, code, fence, fields, prose, table
-from localdb_core import plugin
+from localdb_core import domain, plugin
 
 _INTRO = """\
 # Plugin API
 
 Every public name of `localdb_core.plugin`, API version {version}. What hooks return is in
-[Hooks](hooks.md). Protocols are what you write: a class with these methods, nothing to inherit.
+[Hooks](hooks.md), and the values that go in and out, such as `Block` and `Metadata`, in
+[Domain](domain.md). Protocols are what you write: a class with these methods, nothing to inherit.
+
+"""
+_DOMAIN = """\
+# Domain
+
+The values that plugins take and give: every public name of `localdb_core.domain` but the errors,
+which [Errors](errors.md) lists. A plugin imports them from there.
 
 """
 
@@ -28,6 +37,16 @@ def page() -> str:
     return _INTRO.format(version=plugin.API_VERSION) + "".join(
         section(name, getattr(plugin, name)) for name in names
     )
+
+
+def domain_page() -> str:
+    """One section for each name of ``localdb_core.domain`` that is no error."""
+    values = ((name, getattr(domain, name)) for name in sorted(domain.__all__, key=str.casefold))
+    return _DOMAIN + "".join(section(name, value) for name, value in values if not _fails(value))
+
+
+def _fails(value: Any) -> bool:  # Any: whatever is public
+    return inspect.isclass(value) and issubclass(value, BaseException)
 
 
 def section(name: str, value: Any) -> str:  # Any: whatever is public
@@ -53,6 +72,8 @@ def describe(cls: type) -> str:
         text += f"It has everything that [{code(name)}](#{name.lower()}) has, and:\n\n"
     if dataclasses.is_dataclass(cls):
         text += field_table(cls, without=above)
+    if issubclass(cls, enum.Enum):
+        text += " | ".join(code(repr(member.value)) for member in cls) + "\n\n"
     text += after_fields(cls.__doc__)
     return text + "".join(_method(cls, name, value) for name, value in _methods(cls))
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 _ROLE = re.compile(r":(?:class|meth|mod|data|func|attr):`~?([^`]+)`")
+_ROW = re.compile(r"\s\((?:spec §[\d.]+|[A-Z]+(?:-[A-Z]+)?-\d+)\)")
+"""A row of the specification, which readers of these pages need not have."""
 _SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
 _FIELD = re.compile(r"^    (\w[\w, ]*): ?", re.MULTILINE)
 
@@ -35,6 +37,7 @@ def fence(text: str, language: str = "text") -> str:
 def inline(text: str) -> str:
     """The marks of a docstring's line as those of Markdown."""
     text = _ROLE.sub(lambda found: f"``{found[1].removeprefix('localdb_core.plugin.')}``", text)
+    text = _ROW.sub("", text)
     # Outside of code, < would begin an element.
     parts = text.split("``")
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]

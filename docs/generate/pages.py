@@ -12,6 +12,7 @@ def pages() -> dict[str, str]:
     made = {
         "hooks.md": hooks.page(),
         "plugin-api.md": api.page(),
+        "domain.md": api.domain_page(),
         "config.md": config.page(),
         "cli.md": cli.page(),
         "errors.md": errors.page(),

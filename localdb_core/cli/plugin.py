@@ -190,8 +190,17 @@ def _next_commands(made: Path, name: str) -> list[str]:
         # this form needs no pip within the environment
         f"python3 -m pip --python {python} install -e {shlex.quote(f'{where}[test]')}",
         f"{python} -m pytest {shlex.quote(where)}",
-        f"localdb plugin check {name} --deep",
+        f"{_program()} plugin check {name} --deep",
     ]
+
+
+def _program() -> str:
+    """``localdb``; its path where the shell would find none, or that of another environment."""
+    import shutil  # not needed by the commands that start often
+
+    here = Path(sys.executable).with_name("localdb")
+    found = os.path.realpath(shutil.which("localdb") or "")
+    return shlex.quote(str(here)) if here.is_file() and found != str(here.resolve()) else "localdb"
 
 
 def _named(host: Host, name: str) -> list[PluginStatus]:

@@ -49,7 +49,7 @@ class Citation:
         return tuple(part for part in self.chunk.heading_path if part)
 
     def to_json(self) -> dict[str, Any]:
-        """The exact key set of L-DOM-50, keys sorted."""
+        """What every surface shows (L-DOM-50), keys sorted."""
         chunk, resource = self.chunk, self.resource
         block: dict[str, Any] = {"kind": str(chunk.block_kind), "seq": chunk.block_seq}
         if chunk.page is not None:

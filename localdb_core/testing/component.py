@@ -89,5 +89,7 @@ def _light_module(plugin: str) -> Any:  # Any: a module with hook functions
         return importlib.import_module("localdb_core.builtin.plugin")
     found = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=plugin))
     if not found:
-        raise LookupError(f"no installed plugin is called {plugin!r}")
+        raise LookupError(
+            f"no installed plugin is called {plugin!r}; install it first: pip install -e ."
+        )
     return found[0].load()

@@ -9,7 +9,19 @@ import pytest
 pytestmark = pytest.mark.req("L-CLI-38")
 
 
-def test_the_next_three_commands_are_printed_and_can_be_typed(here):
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """An environment of its own, with Python and localdb in it and not on the ``PATH``."""
+    programs = tmp_path / "an environment" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "localdb"):
+        (programs / name).touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(programs / "python"))
+    return programs
+
+
+def test_the_next_three_commands_are_printed_and_can_be_typed(here, environment, monkeypatch):
+    monkeypatch.setenv("PATH", str(environment))
     ran = here("plugin", "new", "ics", "--kind", "parser")
 
     made, *commands = ran.out.splitlines()
@@ -30,7 +42,20 @@ def test_the_next_three_commands_are_printed_and_can_be_typed(here):
         ["localdb", "plugin", "check", "ics", "--deep"],
     ]
     assert (here.home / "localdb-ics" / "pyproject.toml").is_file()
-    assert not here.config.exists(), "it needs no installation of localdb's own files"
+
+
+@pytest.mark.parametrize("path", ["nowhere", "elsewhere"])
+def test_localdb_is_named_by_its_path_where_the_shell_would_run_none_or_another(
+    here, environment, monkeypatch, path
+):
+    other = here.home / "elsewhere"
+    other.mkdir()
+    (other / "localdb").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(here.home / path))
+
+    ran = here("plugin", "new", "ics", "--kind", "parser")
+
+    assert shlex.split(ran.out.splitlines()[-1])[0] == str(environment / "localdb")
 
 
 def test_it_can_be_made_elsewhere_and_told_as_json(here):
@@ -60,4 +85,5 @@ def test_what_is_refused_is_a_usage_error_and_makes_nothing(here, arguments, sai
 
     assert ran.status == 2
     assert said in ran.err
-    assert list(here.home.iterdir()) == []
+    shown = [path.name for path in here.home.iterdir() if not path.name.startswith(".")]
+    assert shown == [], "only a first run leaves something: localdb's own hidden folders"

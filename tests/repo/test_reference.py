@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localdb_core import plugin
+from localdb_core import domain, plugin
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -34,6 +34,16 @@ def test_a_committed_page_is_the_generated_one_byte_for_byte(name, text):
 def test_every_hook_and_every_public_name_has_a_section():
     assert set(hooks.hook_names()) <= sections("hooks.md")
     assert set(plugin.__all__) <= sections("plugin-api.md")
+
+
+def test_what_a_plugin_takes_and_gives_has_a_section_and_errors_have_theirs():
+    told = sections("domain.md")
+
+    errors_told = (REFERENCE / "errors.md").read_text()
+
+    assert {"Block.heading", "Block.text_run", "Metadata"} <= told
+    untold = set(domain.__all__) - told
+    assert [name for name in sorted(untold) if f"`{name}`" not in errors_told] == ["LocaldbError"]
 
 
 def test_every_hook_is_told_of_in_a_how_to_page():
