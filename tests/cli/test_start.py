@@ -60,7 +60,7 @@ def test_every_command_says_how_it_is_used_with_an_example(localdb, command):
     assert "--strict-plugins" in ran.out
 
 
-@pytest.mark.req("L-CLI-42", "L-CLI-48")
+@pytest.mark.req("L-CLI-48")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
