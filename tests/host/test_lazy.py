@@ -18,6 +18,7 @@ from localdb_core.plugin import (
     ParserSpec,
     PluginContext,
     Ranker,
+    ResourceReader,
     SourceKind,
     Tool,
 )
@@ -118,7 +119,7 @@ def test_an_error_the_plugin_means_passes_as_it_is(heavy) -> None:
 
 
 def test_the_required_methods_are_those_of_the_protocols() -> None:
-    protocols = [Parser, Embedder, Index, Ranker, Tool, SourceKind, Chunker]
+    protocols = [Parser, Embedder, Index, Ranker, Tool, ResourceReader, SourceKind, Chunker]
 
     for methods, protocol in zip(METHODS.values(), protocols, strict=True):
         public = {name for name in vars(protocol) if not name.startswith("_")}

@@ -10,8 +10,11 @@ import anyio
 import pytest
 from mcp import Client
 
+from localdb_core.mcp.resources import ResourceTable
 from localdb_core.mcp.server import build_server, instructions_for
+from localdb_core.mcp.surfaces import Choice
 from localdb_core.mcp.table import ToolTable
+from localdb_core.plugin import ToolContext
 from localdb_core.testing.app import make_app
 
 
@@ -23,12 +26,16 @@ def test_a_store_that_is_added_and_filled_after_the_start_is_listed_and_searched
     (tmp_path / "notes" / "lease.md").write_text("The lease ends in June.\n")
     app = make_app(tmp_path / "home")
     services = app.services(None)  # what ``localdb mcp`` without --store is given
-    table = ToolTable.build(
-        app.registry.tools,
-        surfaces=("core",),
-        context_for=lambda plugin: app.tool_context(plugin, services),
-    )
-    server = build_server(table, instructions=instructions_for(services, table))
+    registry = app.registry
+
+    def context_for(plugin: str) -> ToolContext:
+        return app.tool_context(plugin, services)
+
+    choice = Choice.of((), registry)
+    table = ToolTable.build(registry.tools, choice, context_for=context_for)
+    resources = ResourceTable.build(registry.resources, choice, context_for=context_for)
+    instructions = instructions_for(services, table, choice.instructions)
+    server = build_server(table, resources, instructions=instructions)
 
     def add() -> None:
         with make_app(tmp_path / "home") as other:  # as another process would
