@@ -6,6 +6,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -180,13 +181,18 @@ def prepared(app: LocalDB, store: Store) -> PreparedDocument:
     return PreparedDocument(resource, blocks, chunks, trails=tuple("" for _ in chunks))
 
 
+def dumped(app: LocalDB) -> list[str]:
+    with closing(sqlite3.connect(app.catalog.path)) as db:
+        return list(db.iterdump())
+
+
 @pytest.mark.req("L-STO-05")
 def test_a_document_of_another_store_is_refused_and_nothing_changes(
     app: LocalDB, indexed: Store
 ) -> None:
     other = app.stores.add("other")
     document = prepared(app, indexed)
-    before = list(sqlite3.connect(app.catalog.path).iterdump())
+    before = dumped(app)
 
     with (
         WriteSession(app._engines, other) as session,
@@ -194,7 +200,7 @@ def test_a_document_of_another_store_is_refused_and_nothing_changes(
     ):
         session.commit([document])
 
-    assert list(sqlite3.connect(app.catalog.path).iterdump()) == before
+    assert dumped(app) == before
 
 
 @pytest.mark.req("L-STO-05")
