@@ -1,4 +1,8 @@
-"""Finding and building the component that a contract is about."""
+"""Finding and building the component that a contract is about.
+
+What an author must write is a method that raises NotImplementedError and says so, never an
+abstract one: pytest leaves an abstract class out without a word, and nothing would be tested.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +76,18 @@ def attribute_of(target: str) -> Any:  # Any: whatever "module:attribute" names
     """The object a target names."""
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def offline(monkeypatch: pytest.MonkeyPatch, spec: EmbedderSpec | RankerSpec) -> None:
+    """:func:`no_connections` for a component that may say ``needs_network``.
+
+    The test of one that says so is skipped: to connect is what it is for.
+    """
+    import pytest  # here, for this module also serves `plugin check`, which goes without
+
+    if spec.needs_network:
+        pytest.skip(f"{spec.name} says needs_network: to connect is what it is for")
+    no_connections(monkeypatch)
 
 
 def no_connections(monkeypatch: pytest.MonkeyPatch) -> None:

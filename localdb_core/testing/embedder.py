@@ -21,7 +21,7 @@ import pytest
 from hypothesis import strategies as st
 
 from localdb_core.plugin import Embedder, EmbedderContext, EmbedderSpec, ProviderSettings, Role
-from localdb_core.testing.component import attribute_of, find_spec, no_connections, settings_of
+from localdb_core.testing.component import attribute_of, find_spec, offline, settings_of
 
 if TYPE_CHECKING:
     from localdb_core.plugin.protocols import Vectors
@@ -217,13 +217,8 @@ class EmbedderContract:
     def test_an_offline_embedder_opens_no_connection(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Unless the description says ``needs_network``."""
-        if self.spec().needs_network:
-            pytest.skip(
-                "EmbedderSpec.needs_network is set: to connect is what this embedder is for"
-            )
-
-        no_connections(monkeypatch)
+        """Skipped for one whose description says ``needs_network``."""
+        offline(monkeypatch, self.spec())
         embedder = self.build(folder)
         embedder.embed(TEXTS, "query")
         embedder.close()

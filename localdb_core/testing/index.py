@@ -54,6 +54,7 @@ class IndexContract:
 
     def build(self, context: IndexContext) -> Index:
         """The index under test: what its ``IndexSpec.target`` returns."""
+        # not abstract: localdb_core.testing.component says why
         raise NotImplementedError("write build(): return your index, built with this context")
 
     def context(self, folder: Path) -> IndexContext:
@@ -273,6 +274,7 @@ class IndexContract:
 
     def compare(self, found: list[Scored], expected: list[Scored]) -> None:
         """Assert that an answer agrees with the reference's."""
+        # not abstract: localdb_core.testing.component says why
         raise NotImplementedError("inherit DenseIndexContract or SparseIndexContract, not this")
 
     def _apply(self, step: Sequence[int | tuple[int, str]], *indexes: Index) -> None:

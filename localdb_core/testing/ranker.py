@@ -21,7 +21,7 @@ import pytest
 
 from localdb_core.domain.ids import ChunkId
 from localdb_core.plugin import PluginContext, Ranked, RankEntry, Ranker, RankerSpec
-from localdb_core.testing.component import attribute_of, find_spec, no_connections, settings_of
+from localdb_core.testing.component import attribute_of, find_spec, offline, settings_of
 from localdb_core.testing.hostile import HOSTILE
 
 QUERY = "when does the lease of the lighthouse end"
@@ -122,9 +122,8 @@ class RankerContract:
     def test_an_offline_ranker_opens_no_connection(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        if self.spec().needs_network:
-            pytest.skip("RankerSpec.needs_network is set: to connect is what this ranker is for")
-        no_connections(monkeypatch)
+        """Skipped for one whose description says ``needs_network``."""
+        offline(monkeypatch, self.spec())
         ranker = self.build(folder)
         ranker.rank(QUERY, ENTRIES)
         ranker.close()

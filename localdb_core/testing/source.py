@@ -64,11 +64,13 @@ class SourceContract:
 
         Suffixes other than ``.md`` and ``.txt`` may be left out by the source.
         """
+        # not abstract: localdb_core.testing.component says why
         raise NotImplementedError("write fill(): make items and return the row that lists them")
 
     @classmethod
     def unavailable(cls, folder: Path) -> Source:
         """A row whose items cannot be looked at: a folder or a server that is not there."""
+        # not abstract: localdb_core.testing.component says why
         raise NotImplementedError("write unavailable(): return a row that cannot be listed now")
 
     @classmethod
